@@ -9,8 +9,9 @@ use tilewright_board::Board;
 use tilewright_check::check;
 use tilewright_model::prune::Pruning;
 use tilewright_model::{Model, int8};
-use tilewright_plan::{Bytes, ConstantRole, Op, Plan, Space};
-use tilewright_planner::{Options, Packing, PlanError, Planned, Recipe, Strategy};
+use tilewright_plan::image::{AlignedBytes, Expected};
+use tilewright_plan::{Bytes, ConstantRole, Instruction, Op, Plan, PlanImage, Space, SparseCuts};
+use tilewright_planner::{Options, Overlaid, Packing, PlanError, Planned, Recipe, Strategy};
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
 use tilewright_tests::random_model::{random_inputs, random_of_any_kind};
@@ -102,20 +103,56 @@ fn what_does_not_fit_flash_is_stored_without_zeros_though_it_is_slower() {
     assert_eq!(fits.report.flash_bytes, least.report.flash_bytes);
 }
 
+/// Steps of sparse ops that make some of a layer's channels, each with its place in the tables.
+fn parts(plan: &Plan) -> Vec<Part> {
+    let steps = plan.programs[0].lanes[0].steps.iter().filter_map(|step| {
+        let Instruction::Compute { op, tile, first_view, .. } = step.instruction else {
+            return None;
+        };
+        let channels = plan.tiles[tile as usize].channels;
+        let all = plan.constants.iter().find(|block| block.op == op)?.cuts.as_ref()?.channels();
+        let is_part = plan.ops[op as usize].is_sparse() && channels < all;
+        is_part.then_some(Part { op: op as usize, tile: tile as usize, views: first_view as usize })
+    });
+    steps.collect()
+}
+
+struct Part {
+    op: usize,
+    tile: usize,
+    /// Its first operand; the third are its weights.
+    views: usize,
+}
+
 #[test]
-fn weights_that_copies_bring_are_small_enough_to_come_whole() {
+fn weights_that_copies_bring_are_cut_by_blocks_of_channels() {
     let board = tilewright_board::find("stm32f746g-disco").unwrap();
-    let model = pruned("mobilenet-v1-w0.5-r128", 800);
-    let options = Options { packing: Packing::Sparse, ..Options::default() };
-    let inside = planned(&model, &board, Strategy::Resident, &options).unwrap();
+    let model = pruned("mobilenet-v1-w1.0-r96", 800);
+    let with = |strategy, packing| {
+        let overlaid = Overlaid::IN_PARTS;
+        let options = Options { packing, overlaid, ..Options::default() };
+        planned(&model, &board, strategy, &options).unwrap()
+    };
     for strategy in [Strategy::Stream, Strategy::Swap, Strategy::Overlay] {
-        let brought = planned(&model, &board, strategy, &options).unwrap();
-        assert!((1..sparse(&inside.plan)).contains(&sparse(&brought.plan)), "{strategy}");
-        let dense = Options { packing: Packing::Plain, ..Options::default() };
-        let dense = planned(&model, &board, strategy, &dense).unwrap();
+        let brought = with(strategy, Packing::Sparse);
+        // Convolutions that are not depthwise, and the last layer.
+        assert_eq!(sparse(&brought.plan), 15, "{strategy}");
+        assert!(!parts(&brought.plan).is_empty(), "{strategy}");
+        let dense = with(strategy, Packing::Plain);
         let ends = [&brought, &dense].map(|planned| planned.timeline.end().0);
-        assert!(ends[0] <= ends[1], "{strategy}: {ends:?}");
+        assert!(ends[0] < ends[1], "{strategy}: {ends:?}");
     }
+}
+
+#[test]
+fn weights_from_a_card_are_sparse_where_their_bytes_take_longer_than_their_products() {
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    // Too few zeros for the core, enough for the card.
+    let model = pruned("mobilenet-v1-w0.25-r96", 450);
+    let count =
+        |strategy| sparse(&planned(&model, &board, strategy, &Options::default()).unwrap().plan);
+    let counts = [Strategy::Resident, Strategy::Stream].map(count);
+    assert!(counts[0] < counts[1], "{counts:?}");
 }
 
 #[test]
@@ -139,13 +176,12 @@ fn other_weights_than_a_layer_has_are_refused() {
     // Another length, no flag, and a step that makes some of the channels.
     assert!(refused(&broken(&|plan| plan.constants[block].bytes.0 -= 12)));
     assert!(refused(&broken(&|plan| plan.ops[op].flags = 0)));
+    assert!(refused(&broken(&|plan| plan.constants[block].cuts = None)));
     let dense = plan.ops.iter().position(|op| !op.is_sparse()).unwrap();
     assert!(refused(&broken(&|plan| plan.ops[dense].flags |= Op::SPARSE)));
     assert!(refused(&broken(&|plan| {
         let step = plan.programs[0].lanes[0].steps.iter().find_map(|step| {
-            let tilewright_plan::Instruction::Compute { op: of, tile, first_view, .. } =
-                step.instruction
-            else {
+            let Instruction::Compute { op: of, tile, first_view, .. } = step.instruction else {
                 return None;
             };
             (of as usize == op).then_some((tile as usize, first_view as usize))
@@ -156,4 +192,72 @@ fn other_weights_than_a_layer_has_are_refused() {
         plan.views[first + 3].c -= 24;
     })));
     assert_eq!(plan.views.iter().filter(|view| view.space() == Some(Space::Card)).count(), 0);
+}
+
+#[test]
+fn blocks_that_begin_elsewhere_are_refused() {
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    // Filters of one row and of several.
+    let model = pruned("mobilenet-v1-w1.0-r96", 800);
+    let options =
+        Options { packing: Packing::Sparse, sram: Some(Bytes(110_000)), ..Options::default() };
+    let plan = planned(&model, &board, Strategy::Stream, &options).unwrap().plan;
+    assert_eq!(check(&plan, &model, &board).err(), None);
+    let parts = parts(&plan);
+    let of = |has_blocks: bool| {
+        let found =
+            parts.iter().rev().find(|part| (plan.ops[part.op].sparse_block > 0) == has_blocks);
+        found.unwrap()
+    };
+    for part in [of(false), of(true)] {
+        let broken = |change: &dyn Fn(&mut Plan)| {
+            let mut broken = plan.clone();
+            change(&mut broken);
+            broken
+        };
+        let weights = part.views + 2;
+        let elsewhere: [&dyn Fn(&mut Plan); 7] = [
+            &|plan| plan.views[weights].offset += 4,
+            &|plan| plan.views[weights].offset -= 4,
+            &|plan| plan.views[weights].c += 4,
+            &|plan| plan.views[weights].c -= 4,
+            &|plan| plan.tiles[part.tile].channel_start -= 2,
+            &|plan| plan.ops[part.op].sparse_block ^= 6,
+            &|plan| {
+                let block = plan.constants.iter_mut().find(|block| {
+                    block.op as usize == part.op && block.role == ConstantRole::Weights
+                });
+                let cuts = block.as_ref().unwrap().cuts.as_ref().unwrap();
+                let mut starts = cuts.starts().to_vec();
+                starts[1] += 4;
+                let cuts = SparseCuts::from_starts(cuts.each(), cuts.channels(), &starts.into());
+                block.unwrap().cuts = Some(cuts.unwrap());
+            },
+        ];
+        for (number, change) in elsewhere.iter().enumerate() {
+            let broken = broken(change);
+            assert!(
+                check(&broken, &model, &board).is_err(),
+                "change {number} of {:?}",
+                plan.ops[part.op]
+            );
+        }
+        // The reader sees no weights of a card; the kernel does.
+        let image = |plan: &Plan| tilewright_image::plan_image(plan, &model).unwrap();
+        let read = |plan: &Plan| {
+            let image = AlignedBytes::copy_of(&image(plan));
+            let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
+            PlanImage::read(image.bytes(), &expected).err()
+        };
+        assert_eq!(read(&plan), None);
+        if plan.ops[part.op].sparse_block > 0 {
+            assert!(read(&broken(elsewhere[4])).is_some());
+        }
+        let inputs = random_inputs(&model, 1);
+        let run = |plan: &Plan| host::run(plan, &model, &inputs, (0xa5, Pace::Late));
+        assert!(run(&plan).is_ok());
+        for change in &elsewhere[..4] {
+            assert!(run(&broken(change)).is_err());
+        }
+    }
 }

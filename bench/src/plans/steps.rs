@@ -36,7 +36,8 @@ pub fn lines(plan: &Plan) -> Vec<Line> {
     let mut constants: Vec<&Constant> = plan.constants.iter().collect();
     constants.sort_by_key(|constant| (constant.space, constant.offset));
     lines.extend(constants.into_iter().map(|constant| {
-        let Constant { node, role, op: _, copies: _, part, space, offset, bytes } = constant;
+        let Constant { node, role, op: _, copies: _, part, cuts: _, space, offset, bytes } =
+            constant;
         let touches = format!("{space:?} {offset}+{}", bytes.0);
         Line { what: format!("{touches} {node} {role:?} {part:?}"), touches, waits: String::new() }
     }));

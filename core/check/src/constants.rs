@@ -9,7 +9,7 @@ use tilewright_model::{Model, Node, Op as ModelOp, Padding, TensorId, Window, in
 use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
-    Constant, ConstantRole, Gather, Kernel, Op, Packed, Plan, Role, Space, View,
+    Constant, ConstantRole, Filters, Gather, Kernel, Op, Packed, Plan, Role, Space, View,
 };
 
 const NO_PART: &str = "is for channels that its node does not have";
@@ -52,7 +52,15 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
                         source.integers(0..source.len())
                     });
                     let weights = weights.ok_or_else(|| wrong("its weights cannot be read"))?;
-                    sparse_bytes(&weights, filters.length as usize)
+                    let ends = sparse_ends(&weights, &filters);
+                    let is_cut_there = block.cuts.as_ref().is_some_and(|cuts| {
+                        cuts.starts().split_first() == Some((&0, &ends[..]))
+                            && (cuts.are_of(&filters), cuts.channels().into()) == (true, channels)
+                    });
+                    if !is_cut_there {
+                        return Err(wrong("its sparse filters are cut elsewhere"));
+                    }
+                    ends.last().copied().unwrap_or(0)
                 } else {
                     filters.start(start).ok_or_else(|| wrong("cuts a pair of filters in two"))?;
                     let bytes = filters.all_bytes(count);
@@ -106,12 +114,18 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
     Ok(())
 }
 
-/// Bytes of filters without their zeros: for each 512 values of one, and for what is left, a word and twelve bytes for
-/// each four pairs of neighbours that are not both zero, at least one.
-fn sparse_bytes(weights: &[i8], length: usize) -> u64 {
-    let rows = weights.chunks(length.max(1)).flat_map(|filter| filter.chunks(512));
-    let pairs = rows.map(|row| row.chunks(2).filter(|pair| **pair != [0; 2][..pair.len()]).count());
-    pairs.map(|pairs| 4 + 12 * pairs.max(1).div_ceil(4) as u64).sum()
+/// Where blocks of filters without their zeros end: a filter has for each 512 values, and for what is left, a word and
+/// twelve bytes for each four pairs of neighbours that are not both zero, at least one.
+fn sparse_ends(weights: &[i8], filters: &Filters) -> Vec<u64> {
+    let block = filters.length.saturating_mul(filters.together).max(1);
+    let mut end = 0;
+    let blocks = weights.chunks(usize::try_from(block).unwrap_or(usize::MAX)).map(|block| {
+        let rows = block.chunks(filters.length as usize).flat_map(|filter| filter.chunks(512));
+        let pairs = rows.map(|row| row.chunks(2).filter(|p| **p != [0; 2][..p.len()]).count());
+        end += pairs.map(|pairs| 4 + 12 * pairs.max(1).div_ceil(4) as u64).sum::<u64>();
+        end
+    });
+    blocks.collect()
 }
 
 /// Whether a block is the same for two nodes: made of the same constants for the same quantisations, by the same
@@ -185,14 +199,11 @@ pub fn check_use(
             let record = plan.ops.get(op as usize).ok_or("unknown op")?;
             let filters = record.filters(meaning.weights_per_channel);
             if filters.packed == Packed::Sparse {
-                let all = |block: &&Constant| {
-                    block.is_read_by(node, op) && block.role == ConstantRole::Channels
-                };
-                let all = plan.constants.iter().find(all).map(|block| block.bytes.0);
-                if skipped()? != 0 || all != Some(channels * CHANNEL_CONSTANT_BYTES) {
-                    return Err("makes some channels of weights that are sparse".to_owned());
-                }
-                (0, held.bytes.0)
+                let cuts = held.cuts.as_ref().filter(|cuts| cuts.are_of(&filters));
+                let made = skipped()?..skipped()? + channels;
+                let bytes = cuts.and_then(|cuts| cuts.range(made));
+                let bytes = bytes.ok_or("cuts a block of sparse filters in two")?;
+                (bytes.start, bytes.end - bytes.start)
             } else {
                 let start = filters.start(skipped()?).ok_or("cuts a pair of filters in two")?;
                 (start, filters.all_bytes(channels).ok_or("its weights are too large")?)

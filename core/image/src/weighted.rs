@@ -54,10 +54,7 @@ impl<'m> Weighted<'m> {
     /// Channels in pieces of [`AT_ONCE`] weights or a little more.
     fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         let length = (self.filters.length as usize).max(1);
-        let together = match self.filters.packed {
-            Packed::Natural | Packed::Pairs | Packed::Transformed => 2,
-            Packed::Sparse => Filters::SPARSE_BLOCK,
-        };
+        let together = (self.filters.together as usize).max(2);
         let step = (AT_ONCE / length).max(1).next_multiple_of(together);
         let end = range.end;
         range.step_by(step).map(move |first| first..end.min(first.saturating_add(step)))
@@ -71,7 +68,7 @@ impl<'m> Weighted<'m> {
 
     /// The same as their kernel reads them.
     fn packed(&self, channels: Range<usize>) -> Option<Vec<u8>> {
-        let Filters { packed, length, bytes } = self.filters;
+        let Filters { packed, length, bytes, together } = self.filters;
         // What lies beside an odd channel is the next one's, if there is one.
         let end = channels.end.next_multiple_of(if self.filters.are_paired() { 2 } else { 1 });
         let weights = self.values(channels.start..end.min(self.channels))?;
@@ -79,7 +76,7 @@ impl<'m> Weighted<'m> {
             Packed::Natural => pack::weights(self.kernel, &weights),
             Packed::Pairs => pack::paired_weights(&weights, length as usize, bytes as usize),
             Packed::Transformed => pack::winograd_weights(&weights, length as usize / 9),
-            Packed::Sparse => pack::sparse_weights(&weights, length as usize),
+            Packed::Sparse => pack::sparse_weights(&weights, length as usize, together as usize),
         })
     }
 
@@ -174,14 +171,14 @@ mod tests {
     fn weighted(source: &Source, length: u64) -> [Weighted<'_>; 3] {
         let four = length.next_multiple_of(4);
         let ways = [
-            (Packed::Natural, length),
-            (Packed::Pairs, four),
-            (Packed::Transformed, length / 9 * 32),
+            (Packed::Natural, length, 1),
+            (Packed::Pairs, four, 2),
+            (Packed::Transformed, length / 9 * 32, 2),
         ];
-        ways.map(|(packed, bytes)| Weighted {
+        ways.map(|(packed, bytes, together)| Weighted {
             source,
             kernel: Weights::Conv,
-            filters: Filters { packed, length, bytes },
+            filters: Filters { packed, length, bytes, together },
             channels: 13,
         })
     }

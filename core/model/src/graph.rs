@@ -1,6 +1,7 @@
 //! The graph.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::data::Data;
 use crate::op::Op;
@@ -95,6 +96,18 @@ pub struct State {
     pub initial: Option<Data>,
 }
 
+/// Weights without their zeros, in blocks of output channels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct SparseBlocks {
+    /// Output channels of a block; of the last one perhaps fewer.
+    pub each: u32,
+    /// All output channels.
+    pub channels: u32,
+    /// The first byte of each block, and the end of the last.
+    pub starts: Arc<[u64]>,
+}
+
 /// A neural network.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -113,9 +126,8 @@ pub struct Model {
     pub states: Vec<State>,
     /// Where the file has other element types than the graph.
     pub file_types: FileTypes,
-    /// Weights that are to be stored without their zeros, with the bytes that they then take: whoever plans the
-    /// model decides it.
-    pub sparse: BTreeMap<TensorId, u64>,
+    /// Weights that are to be stored without their zeros, and where: whoever plans the model decides it.
+    pub sparse: BTreeMap<TensorId, SparseBlocks>,
     /// Whether convolutions with one scale for all weights multiply scales as 32-bit floats, as
     /// TensorFlow Lite's uint8 kernels do and its int8 kernels do not.
     pub short_products: bool,

@@ -449,7 +449,10 @@ fn check_channels(
     let [_, _, weights, constants] = operands else { return Err("wrong number of operands") };
     let (channels, filters) = (u64::from(tile.channels), op.filters_for(input));
     let is_sparse = filters.packed == Packed::Sparse;
-    // Of sparse weights the kernel sees whether they are whole.
+    if is_sparse && !filters.are_cut_at(tile.channel_start.into()) {
+        return Err("begins within a block of sparse filters");
+    }
+    // Of sparse weights the kernel sees whether they are whole rows, and no more.
     let fits = match is_sparse {
         true => filters.least_sparse_bytes(channels).is_some_and(|l| l <= weights.elements()),
         false => Some(weights.elements()) == filters.all_bytes(channels),
@@ -462,7 +465,7 @@ fn check_channels(
     if op.is_transformed() && filters.packed != Packed::Transformed {
         return Err("its convolution takes no transformed weights");
     }
-    if op.is_sparse() && !is_sparse {
+    if (op.is_sparse() || op.sparse_block != 0) && !is_sparse {
         return Err("its weights cannot be sparse");
     }
     if filters.packed != Packed::Natural && !words {

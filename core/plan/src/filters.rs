@@ -26,6 +26,8 @@ pub struct Filters {
     pub length: u64,
     /// Bytes of one; of sparse ones no number.
     pub bytes: u64,
+    /// Output channels that are not cut apart: steps begin at multiples of so many.
+    pub together: u64,
 }
 
 impl Filters {
@@ -38,8 +40,11 @@ impl Filters {
     /// Values of a sparse row: a filter has one for each so many, and one for what is left.
     pub const SPARSE_COLUMNS: usize = 512;
 
-    /// Output channels whose sparse rows are together: those of their first values, then of the next.
+    /// Most output channels whose sparse rows are together: those of their first values, then of the next.
     pub const SPARSE_BLOCK: usize = 128;
+
+    /// Output channels of sparse filters that are not cut apart though each has one row.
+    pub const SPARSE_TOGETHER: u64 = 2;
 
     /// Whether they lie in pairs of output channels.
     #[must_use]
@@ -72,15 +77,20 @@ impl Filters {
         self.bytes.checked_mul(channels)
     }
 
-    /// Where the filters from a channel on begin; nothing in the middle of a pair, or if they are sparse, but for
-    /// the first.
+    /// Whether a step may begin at a channel.
+    #[must_use]
+    pub const fn are_cut_at(&self, channel: u64) -> bool {
+        channel.is_multiple_of(self.together)
+    }
+
+    /// Where the filters from a channel on begin; nothing in the middle of what is not cut apart, or if they are
+    /// sparse, but for the first.
     #[must_use]
     pub fn start(&self, channel: u64) -> Option<u64> {
         if self.packed == Packed::Sparse {
             return (channel == 0).then_some(0);
         }
-        let cut = !self.are_paired() || channel.is_multiple_of(2);
-        self.bytes.checked_mul(channel).filter(|_| cut)
+        self.bytes.checked_mul(channel).filter(|_| self.are_cut_at(channel))
     }
 }
 
@@ -96,23 +106,33 @@ impl Op {
             && (1..=Filters::LONGEST_TRANSFORMED).contains(&length)
     }
 
-    /// Whether an op's weights may be stored without their zeros if its filters have `length` values.
+    /// Whether an op's weights may be stored without their zeros, in its blocks, if its filters have `length` values.
     #[must_use]
     pub fn may_be_sparse(&self, length: u64) -> bool {
         self.kernel().is_some_and(|kernel| kernel.spec().flags & Self::SPARSE != 0)
             && self.groups == 1
             && self.input_zero[1] == 0
             && (1..=Filters::LONGEST_PAIRED).contains(&length)
+            && match u64::from(self.sparse_block) {
+                0 => length <= Filters::SPARSE_COLUMNS as u64,
+                block => {
+                    length > Filters::SPARSE_COLUMNS as u64
+                        && block.is_multiple_of(2)
+                        && block <= Filters::SPARSE_BLOCK as u64
+                }
+            }
     }
 
     /// The filters of an op with weights, each of `length` values.
     #[must_use]
     pub fn filters(&self, length: u64) -> Filters {
         if self.is_sparse() && self.may_be_sparse(length) {
-            return Filters { packed: Packed::Sparse, length, bytes: 0 };
+            let together = u64::from(self.sparse_block).max(Filters::SPARSE_TOGETHER);
+            return Filters { packed: Packed::Sparse, length, bytes: 0, together };
         }
         if self.is_transformed() && self.may_be_transformed(length) {
-            return Filters { packed: Packed::Transformed, length, bytes: length / 9 * 32 };
+            let bytes = length / 9 * 32;
+            return Filters { packed: Packed::Transformed, length, bytes, together: 2 };
         }
         let unit = self.kernel().map_or(0, |kernel| kernel.spec().pairs);
         let fits = self.groups == 1
@@ -120,9 +140,10 @@ impl Op {
             && self.input_zero[1] == 0
             && (1..=Filters::LONGEST_PAIRED).contains(&length);
         if unit > 0 && fits {
-            return Filters { packed: Packed::Pairs, length, bytes: length.next_multiple_of(unit) };
+            let bytes = length.next_multiple_of(unit);
+            return Filters { packed: Packed::Pairs, length, bytes, together: 2 };
         }
-        Filters { packed: Packed::Natural, length, bytes: length }
+        Filters { packed: Packed::Natural, length, bytes: length, together: 1 }
     }
 
     /// The filters of an op with weights for an input.
@@ -150,7 +171,7 @@ mod tests {
     #[test]
     fn pairs_are_padded_and_cut_between_channels() {
         let filters = op(Kernel::Conv).filters(27);
-        assert_eq!(filters, Filters { packed: Packed::Pairs, length: 27, bytes: 28 });
+        assert_eq!(filters, Filters { packed: Packed::Pairs, length: 27, bytes: 28, together: 2 });
         assert_eq!([filters.all_bytes(4), filters.all_bytes(5)], [Some(112), Some(168)]);
         assert_eq!([filters.start(2), filters.start(3)], [Some(56), None]);
         assert_eq!(op(Kernel::FullyConnected).filters(27).bytes, 32);
@@ -161,7 +182,8 @@ mod tests {
     fn what_pairs_cannot_hold_lies_in_its_natural_order() {
         let natural = |op: Op, length| {
             let filters = op.filters(length);
-            assert_eq!(filters, Filters { packed: Packed::Natural, length, bytes: length });
+            let natural = Filters { packed: Packed::Natural, length, bytes: length, together: 1 };
+            assert_eq!(filters, natural);
             assert_eq!([filters.all_bytes(3), filters.start(3)], [Some(3 * length); 2]);
         };
         natural(Op { groups: 2, ..op(Kernel::Conv) }, 27);
@@ -172,18 +194,26 @@ mod tests {
     }
 
     #[test]
-    fn sparse_filters_are_one_block_of_the_bytes_that_their_values_take() {
-        let sparse = |kernel| Op { flags: Op::SPARSE, ..op(kernel) };
+    fn sparse_filters_take_the_bytes_that_their_values_do_and_are_cut_between_blocks() {
+        let sparse = |kernel| Op { flags: Op::SPARSE, sparse_block: 16, ..op(kernel) };
         for kernel in [Kernel::Conv, Kernel::FullyConnected] {
             let filters = sparse(kernel).filters(600);
-            assert_eq!(filters, Filters { packed: Packed::Sparse, length: 600, bytes: 0 });
+            let expected = Filters { packed: Packed::Sparse, length: 600, bytes: 0, together: 16 };
+            assert_eq!(filters, expected);
+            assert!(filters.are_cut_at(32) && !filters.are_cut_at(8));
             assert!(!filters.are_paired());
             assert_eq!(filters.all_bytes(4), None);
             assert_eq!([filters.start(0), filters.start(2)], [Some(0), None]);
             assert_eq!(filters.least_sparse_bytes(4), Some(8 * 16));
         }
         assert_eq!([0, 1, 4, 5].map(Filters::sparse_row_bytes), [16, 16, 16, 28]);
+        let short = Op { sparse_block: 0, ..sparse(Kernel::Conv) };
+        assert_eq!((short.filters(512).packed, short.filters(512).together), (Packed::Sparse, 2));
+        assert!(!sparse(Kernel::Conv).may_be_sparse(512));
         let others = [
+            short,
+            Op { sparse_block: 15, ..sparse(Kernel::Conv) },
+            Op { sparse_block: 130, ..sparse(Kernel::Conv) },
             sparse(Kernel::ConvMaxPool),
             Op { groups: 2, ..sparse(Kernel::Conv) },
             Op { input_zero: [0, 1], ..sparse(Kernel::Conv) },
@@ -196,7 +226,8 @@ mod tests {
         let conv =
             Op { flags: Op::TRANSFORMED, stride: [1; 2], dilation: [1; 2], ..op(Kernel::Conv) };
         let filters = conv.filters(9 * 8);
-        assert_eq!(filters, Filters { packed: Packed::Transformed, length: 72, bytes: 256 });
+        let expected = Filters { packed: Packed::Transformed, length: 72, bytes: 256, together: 2 };
+        assert_eq!(filters, expected);
         assert_eq!([filters.all_bytes(3), filters.start(3)], [Some(1024), None]);
         assert_eq!(conv.filters(9 * 6).packed, Packed::Pairs);
         let longest = Filters::LONGEST_TRANSFORMED;

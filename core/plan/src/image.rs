@@ -33,7 +33,7 @@ pub const MAGIC: [u8; 4] = *b"TWPI";
 /// Version of the format; another version is refused.
 pub const VERSION: u16 = 3;
 /// Version of what firmware and image expect of each other (kernels' packing, operands).
-pub const FIRMWARE_ABI: u32 = 5;
+pub const FIRMWARE_ABI: u32 = 6;
 /// Alignment of every section and of the image itself.
 pub const ALIGNMENT: usize = 32;
 /// The CRC of sections and header: CRC-32/ISO-HDLC.

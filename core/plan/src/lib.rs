@@ -29,6 +29,8 @@ pub mod pieces;
 pub mod plan;
 pub mod rows;
 pub mod sector_checksums;
+#[cfg(feature = "alloc")]
+pub mod sparse_cuts;
 pub mod spec;
 pub mod step;
 pub mod step_equivalence;
@@ -47,6 +49,8 @@ pub use plan::{
     PlannedTensor, Program, Reader, Work,
 };
 pub use sector_checksums::SectorChecksums;
+#[cfg(feature = "alloc")]
+pub use sparse_cuts::SparseCuts;
 pub use spec::{Boxes, Filter, Gaps, KernelSpec, Pass, Reach};
 pub use step::{After, Instruction, LaneKind, Mark, RowOrder, Step, StepRecord};
 pub use step_equivalence::StepEquivalence;

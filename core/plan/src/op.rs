@@ -39,8 +39,12 @@ pub struct Op {
     pub padding: [u16; 2],
     /// Groups of a convolution; channel multiplier of a depthwise convolution; else 1.
     pub groups: u16,
-    /// Reserved, zero.
-    pub reserved: u16,
+    /// Output channels whose sparse rows are together, if filters have several rows ([`Filters::SPARSE_COLUMNS`]): even,
+    /// at most [`Filters::SPARSE_BLOCK`]; else zero.
+    ///
+    /// [`Filters::SPARSE_COLUMNS`]: crate::Filters::SPARSE_COLUMNS
+    /// [`Filters::SPARSE_BLOCK`]: crate::Filters::SPARSE_BLOCK
+    pub sparse_block: u16,
     /// Zero points of the inputs: of two-operand kernels both, of kernels with weights that of the
     /// input and that of the weights, else one.
     pub input_zero: [i16; 2],

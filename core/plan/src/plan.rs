@@ -7,6 +7,7 @@ use crate::gather::Gather;
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::sector_checksums::SectorChecksums;
+use crate::sparse_cuts::SparseCuts;
 use crate::step::{LaneKind, Step};
 use crate::units::Bytes;
 use crate::view::{Space, Span, Tile, View};
@@ -168,6 +169,8 @@ pub struct Constant {
     pub copies: Vec<Reader>,
     /// Output channels whose weights or channel constants these are; nothing: of all.
     pub part: Option<ChannelPart>,
+    /// Where weights are cut, if they are sparse.
+    pub cuts: Option<SparseCuts>,
     /// Memory that holds the block.
     pub space: Space,
     /// Byte offset in that memory.

@@ -3,7 +3,8 @@
 //! Two steps are alike if their ops differ in zero points and clamps alone, their operands have the
 //! same shape, pitches and place in a cache line, and their tiles see the border of the layer alike.
 //! Control flow of most kernels follows from that alone, so that alike steps execute the same
-//! instructions; kernels whose way depends on values (average pool, softmax) need not.
+//! instructions; kernels whose way depends on values (average pool, softmax) need not, and steps with sparse weights
+//! do only with the same ones.
 
 use crate::kernel::{Kernel, Role};
 use crate::op::Op;

@@ -2,47 +2,158 @@
 //! One decision in front of all others, as tiles are: every strategy plans what it is given.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::aliasing::Parts;
 use crate::costs::{Costs, SPARSE};
 use crate::lower::{self, Layer};
 use crate::packing::{self, Compute};
+use crate::simulate::Transfers;
 use crate::strategy::Brings;
-use crate::{Options, Packing};
-use tilewright_board::Board;
+use crate::{Integrity, Options, Packing};
+use tilewright_board::{Board, Card};
 use tilewright_model::data::Source;
-use tilewright_model::{Model, TensorId};
-use tilewright_plan::{Filters, Op, Plan};
+use tilewright_model::{Model, SparseBlocks, TensorId};
+use tilewright_plan::{Filters, LaneKind, Op, Plan, Space, Span, SparseCuts};
 
 /// Weights that tell whether a tensor has zeros enough to be looked at whole.
 const SAMPLE: usize = 1 << 13;
 
+/// Blocks that copies bring take at most one in so many parts of SRAM, if there are as small ones: the next one comes
+/// beside that in use, and activations live there too.
+const PART: u64 = 8;
+
+/// Weights without their zeros: of each filter its rows.
+pub struct Rows {
+    /// Values of a filter.
+    length: u64,
+    /// Pairs of neighbours of each row that are not both zero.
+    pairs: Vec<u64>,
+}
+
+impl Rows {
+    /// Those of weights; nothing if these are no weights of filters.
+    pub fn of(model: &Model, id: TensorId) -> Option<Self> {
+        let tensor = model.tensor(id);
+        let source: &Source = tensor.source.as_ref()?;
+        let filters = *tensor.shape.dims().first()?;
+        let length = source.len().checked_div(filters).filter(|length| *length > 0)?;
+        let mut pairs = Vec::new();
+        for filter in 0..filters {
+            let values = source.integers(filter * length..(filter + 1) * length)?;
+            pairs.extend(values.chunks(Filters::SPARSE_COLUMNS).map(|row| {
+                row.chunks(2).filter(|pair| pair.iter().any(|value| *value != 0)).count() as u64
+            }));
+        }
+        Some(Self { length: length as u64, pairs })
+    }
+
+    /// Where they are cut by blocks of so many output channels; nothing if there are no such blocks.
+    pub fn cuts(&self, each: u32) -> Option<SparseCuts> {
+        let has_several = self.length > Filters::SPARSE_COLUMNS as u64;
+        let (least, most) = (Filters::SPARSE_TOGETHER as u32, Filters::SPARSE_BLOCK as u32);
+        let most = if has_several { most } else { least };
+        let is_right = each.is_multiple_of(least) && (least..=most).contains(&each);
+        SparseCuts::new(self.length, is_right.then_some(each)?, &self.pairs)
+    }
+
+    /// The same by the largest blocks of which each takes at most so many bytes, or else by the smallest.
+    fn cut_to(&self, bytes: u64) -> Option<SparseCuts> {
+        let sizes =
+            std::iter::successors(Some(Filters::SPARSE_BLOCK as u32), |each| Some(each / 2));
+        let sizes = sizes.take_while(|each| u64::from(*each) >= Filters::SPARSE_TOGETHER);
+        let cuts: Vec<SparseCuts> = sizes.filter_map(|each| self.cuts(each)).collect();
+        let fits = cuts.iter().find(|cuts| cuts.largest() <= bytes);
+        fits.or(cuts.last()).cloned()
+    }
+}
+
+/// The op of a layer whose weights are sparse, cut so; nothing if they cannot be.
+pub fn op(op: &Op, cuts: &SparseCuts, length: u64) -> Option<Op> {
+    let flags = op.flags & !Op::NATURAL | Op::SPARSE;
+    let op = Op { flags, sparse_block: cuts.of_op(length), ..*op };
+    op.may_be_sparse(length).then_some(op)
+}
+
+/// Bytes of so many filters, which lie as `cuts` says if they are sparse; nothing if there are too many.
+pub fn bytes(cuts: Option<&SparseCuts>, filters: &Filters, channels: u64) -> Option<u64> {
+    let cuts = cuts.filter(|cuts| cuts.are_of(filters));
+    cuts.map(SparseCuts::bytes).or_else(|| filters.all_bytes(channels))
+}
+
 /// The weights of a plan's op, and what changes for its steps without zeros.
-#[derive(Clone, Copy, Debug, Default)]
 struct Change {
+    /// Where they are cut without zeros.
+    cuts: SparseCuts,
     /// Bytes with zeros.
     dense: u64,
-    /// Bytes without them.
-    sparse: u64,
-    /// Cycles of all steps with zeros, modelled, in the faster packing.
-    dense_cycles: u64,
-    /// Cycles without them.
-    sparse_cycles: u64,
+    /// Time of all steps with zeros, modelled, in the faster packing.
+    dense_time: Time,
+    /// Time without them.
+    sparse_time: Time,
     /// Whether there is a step whose weights cannot be stored so.
     is_impossible: bool,
 }
 
-/// Weights that copies bring come whole: at most one in so many parts of SRAM.
-const PART: u64 = 8;
+/// What steps take, in cycles, the more important first.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Time {
+    /// Computing, or bringing weights meanwhile, whichever takes longer.
+    longer: u64,
+    /// Both.
+    sum: u64,
+}
 
-/// The weights of a model that are stored without their zeros, each with its bytes; `brings`: when copies bring them
-/// to SRAM.
+impl Time {
+    fn add(&mut self, cycles: u64, brought: u64) {
+        self.longer += cycles.max(brought);
+        self.sum += cycles + brought;
+    }
+}
+
+/// What brings weights to SRAM.
+struct Way<'b> {
+    transfers: Transfers<'b>,
+    from: Space,
+}
+
+impl<'b> Way<'b> {
+    /// That of a board for a strategy that brings them so; nothing if there is none.
+    fn of(board: &'b Board, card: Option<&'b Card>, brings: Brings) -> Option<Self> {
+        let from = match brings {
+            Brings::Never => None,
+            Brings::From(space) => Some(space),
+            Brings::Else if board.external(Space::ExternalFlash).is_some() => {
+                Some(Space::ExternalFlash)
+            }
+            Brings::Else => Some(Space::Card),
+        };
+        Some(Self { transfers: Transfers::new(board, card), from: from? })
+    }
+
+    /// Cycles for so many bytes.
+    fn cycles(&self, bytes: u64) -> u64 {
+        let lane = if self.from == Space::Card { LaneKind::Card } else { LaneKind::Dma };
+        let Ok(bytes) = u32::try_from(bytes) else { return u64::MAX / 4 };
+        let span = |space: Space| Span {
+            rows: 1,
+            row_bytes: bytes,
+            pitch: bytes,
+            space: space as u8,
+            ..Span::default()
+        };
+        self.transfers.copy(lane, &span(self.from), &span(Space::Arena)).0
+    }
+}
+
+/// The weights of a model that are stored without their zeros, and where they are cut; `brings`: when copies bring
+/// them to SRAM.
 pub fn choose(
     model: &Model,
     board: &Board,
     options: &Options,
     brings: Brings,
-) -> BTreeMap<TensorId, u64> {
+) -> BTreeMap<TensorId, SparseBlocks> {
     let packing = options.packing;
     let costs = Costs::on(board);
     // Costs that a board names may be of others' kernels, or of small ones, which know no sparse weights.
@@ -51,37 +162,69 @@ pub fn choose(
     if packing == Packing::Plain || !known {
         return BTreeMap::new();
     }
-    let mut found: BTreeMap<TensorId, Change> = weights_with_zeros(model)
-        .map(|(id, sparse)| (id, Change { sparse, ..Change::default() }))
-        .collect();
-    if found.is_empty() {
+    let rows: BTreeMap<TensorId, Rows> = weights_with_zeros(model).collect();
+    if rows.is_empty() {
         return BTreeMap::new();
     }
     let layers = lower::layers(model);
     let plan = lower::tensors(model, &layers)
         .and_then(|tensors| lower::draft(model, &layers, &Parts::default(), tensors));
     let Ok(plan) = plan else { return BTreeMap::new() };
-    for step in packing::computes(&plan) {
-        let weights = weights_of(model, &layers, &step);
-        if let Some(change) = weights.and_then(|id| found.get_mut(&id)) {
-            add(change, &plan, &costs, &step);
+    let card = options.card_in(board);
+    let way = Way::of(board, card.as_ref(), brings);
+    let most = options.arena_on(board).0 / PART;
+    let changes = |way: Option<&Way<'_>>| {
+        let bytes = if way.is_some() { most } else { u64::MAX };
+        changes(model, (&plan, &layers), &rows, &costs, (way, bytes))
+    };
+    let mut found = changes(None);
+    let saved: u64 = found.values().map(|change| change.dense - change.cuts.bytes()).sum();
+    let is_faster = |change: &Change| change.sparse_time <= change.dense_time;
+    let of_slower = found.values().filter(|change| !is_faster(change));
+    let more: u64 = of_slower.map(|change| change.dense - change.cuts.bytes()).sum();
+    let (least, room) = (plan.image_bytes().0.saturating_sub(saved), board.plan_bytes().0);
+    // What is slower without zeros has them, if there is room for them.
+    let mut is_chosen = packing != Packing::Sparse && least + more <= room;
+    if let Some(way) = way.filter(|_| brings != Brings::Else || least > room) {
+        found = changes(Some(&way));
+        is_chosen = packing != Packing::Sparse;
+        if options.integrity == Integrity::Sealed {
+            // No two copies bring the same sector of a sealed card, so that these weights come whole.
+            found.retain(|_, change| change.cuts.bytes() <= most);
         }
     }
-    found.retain(|_, change| !change.is_impossible && change.sparse < change.dense);
-    let saved: u64 = found.values().map(|change| change.dense - change.sparse).sum();
-    let is_faster = |change: &Change| change.sparse_cycles <= change.dense_cycles;
-    let of_slower = found.values().filter(|change| !is_faster(change));
-    let more: u64 = of_slower.map(|change| change.dense - change.sparse).sum();
-    // What is slower without zeros has them, if there is room for them.
-    let fits = plan.image_bytes().0.saturating_sub(saved) + more <= board.plan_bytes().0;
-    if packing != Packing::Sparse && fits {
-        found.retain(|_, change| is_faster(change));
+    found.retain(|_, change| !is_chosen || is_faster(change));
+    let blocks = |cuts: &SparseCuts| SparseBlocks {
+        each: cuts.each(),
+        channels: cuts.channels(),
+        starts: Arc::clone(cuts.starts()),
+    };
+    found.into_iter().map(|(id, change)| (id, blocks(&change.cuts))).collect()
+}
+
+/// What changes for those weights that take fewer bytes without zeros, cut by blocks of about so many bytes.
+fn changes(
+    model: &Model,
+    (plan, layers): (&Plan, &[Layer]),
+    rows: &BTreeMap<TensorId, Rows>,
+    costs: &Costs,
+    (way, bytes): (Option<&Way<'_>>, u64),
+) -> BTreeMap<TensorId, Change> {
+    let change = |(id, rows): (&TensorId, &Rows)| {
+        let (dense_time, sparse_time) = (Time::default(), Time::default());
+        let cuts = rows.cut_to(bytes)?;
+        let change = Change { cuts, dense: 0, dense_time, sparse_time, is_impossible: false };
+        Some((*id, change))
+    };
+    let mut found: BTreeMap<TensorId, Change> = rows.iter().filter_map(change).collect();
+    for step in packing::computes(plan) {
+        let weights = weights_of(model, layers, &step);
+        if let Some(change) = weights.and_then(|id| found.get_mut(&id)) {
+            add(change, plan, costs, &step, way);
+        }
     }
-    if brings == Brings::Always || brings == Brings::Else && !fits {
-        let most = options.arena_on(board).0 / PART;
-        found.retain(|_, change| change.sparse <= most);
-    }
-    found.into_iter().map(|(id, change)| (id, change.sparse)).collect()
+    found.retain(|_, change| !change.is_impossible && change.cuts.bytes() < change.dense);
+    found
 }
 
 /// The weights that a step reads.
@@ -91,27 +234,31 @@ fn weights_of(model: &Model, layers: &[Layer], step: &Compute<'_>) -> Option<Ten
 }
 
 /// Adds what a step's weights change.
-fn add(change: &mut Change, plan: &Plan, costs: &Costs, step: &Compute<'_>) {
-    let op = plan.ops.get(step.op as usize);
-    let Some((op, [input, _, weights, _])) = op.zip(step.views.first_chunk()) else {
+fn add(change: &mut Change, plan: &Plan, costs: &Costs, step: &Compute<'_>, way: Option<&Way<'_>>) {
+    let record = plan.ops.get(step.op as usize);
+    let Some((record, [input, _, weights, _])) = record.zip(step.views.first_chunk()) else {
         change.is_impossible = true;
         return;
     };
-    let sparse = Op { flags: op.flags | Op::SPARSE, ..*op };
     let is_whole = step.views.len() == 4 && step.tile.channel_start == 0;
-    if !is_whole || !sparse.may_be_sparse(op.filters_for(input).length) {
+    let sparse = op(record, &change.cuts, record.filters_for(input).length);
+    let Some(sparse) = sparse.filter(|_| is_whole) else {
         change.is_impossible = true;
         return;
-    }
-    let plain = packing::cycles(costs, op, weights.elements(), step);
-    let fast = packing::change(costs, op, step).map_or(0, |change| change.cycles.max(0));
+    };
+    let brought = |bytes: u64| way.map_or(0, |way| way.cycles(bytes));
+    let plain = packing::cycles(costs, record, weights.elements(), step);
+    let faster = packing::change(costs, record, step).map_or(0, |change| change.cycles.max(0));
+    // What copies bring stays as it is.
+    let faster = if way.is_some() { 0 } else { faster.cast_unsigned() };
     change.dense = weights.elements();
-    change.dense_cycles += plain.saturating_sub(fast.cast_unsigned());
-    change.sparse_cycles += packing::cycles(costs, &sparse, change.sparse, step);
+    change.dense_time.add(plain.saturating_sub(faster), brought(change.dense));
+    let bytes = change.cuts.bytes();
+    change.sparse_time.add(packing::cycles(costs, &sparse, bytes, step), brought(bytes));
 }
 
-/// Weights with enough zeros that they take fewer bytes without them, as far as a sample tells, with these bytes.
-fn weights_with_zeros(model: &Model) -> impl Iterator<Item = (TensorId, u64)> {
+/// Weights with enough zeros that they take fewer bytes without them, as far as a sample tells.
+fn weights_with_zeros(model: &Model) -> impl Iterator<Item = (TensorId, Rows)> {
     let weighted = model.nodes.iter().filter(|node| node.op.is_weighted());
     let mut ids: Vec<TensorId> = weighted.filter_map(|node| node.inputs.get(1).copied()).collect();
     ids.sort_unstable();
@@ -122,23 +269,6 @@ fn weights_with_zeros(model: &Model) -> impl Iterator<Item = (TensorId, u64)> {
         let pairs = sample.chunks(2).filter(|pair| pair.iter().any(|value| *value != 0)).count();
         // Three bytes for each pair.
         (3 * pairs < sample.len()).then_some(())?;
-        Some((id, bytes(model, id)?))
+        Some((id, Rows::of(model, id)?))
     })
-}
-
-/// Bytes of weights without their zeros; nothing if these are no weights of filters.
-pub fn bytes(model: &Model, id: TensorId) -> Option<u64> {
-    let tensor = model.tensor(id);
-    let source: &Source = tensor.source.as_ref()?;
-    let filters = *tensor.shape.dims().first()?;
-    let length = source.len().checked_div(filters).filter(|length| *length > 0)?;
-    let mut bytes = 0;
-    for filter in 0..filters {
-        let values = source.integers(filter * length..(filter + 1) * length)?;
-        for row in values.chunks(Filters::SPARSE_COLUMNS) {
-            let pairs = row.chunks(2).filter(|pair| pair.iter().any(|value| *value != 0)).count();
-            bytes += Filters::sparse_row_bytes(pairs as u64);
-        }
-    }
-    Some(bytes)
 }

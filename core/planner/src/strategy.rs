@@ -31,7 +31,7 @@ use crate::{Options, PlanError, Planned};
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::Bytes;
+use tilewright_plan::{Bytes, Space};
 use tilewright_report::{Stage, Unsupported};
 
 use aliasing_search::Candidate;
@@ -92,7 +92,7 @@ pub struct Technique {
     pub missing: fn(&Board) -> Option<&'static str>,
     /// What it asks for where the user chose nothing else, if it is of a model in tiles.
     pub asks: Option<fn(&Options) -> Options>,
-    /// Whether copies bring weights to SRAM: always, or where the chip's flash does not hold all.
+    /// Whether copies bring weights to SRAM, and from where: always, or where the chip's flash does not hold all.
     pub brings_weights: Brings,
     /// Why it has no plans for a model, whatever the board; nothing if it has.
     pub unsupported: fn(&Model) -> Option<Unsupported>,
@@ -139,10 +139,10 @@ impl Technique {
 pub enum Brings {
     /// Never: they are read where they lie.
     Never,
-    /// Where the chip's flash does not hold all.
+    /// Where the chip's flash does not hold all: from external flash, or else from a card.
     Else,
-    /// Always.
-    Always,
+    /// Always, from this memory.
+    From(Space),
 }
 
 /// What a plan is asked for.

@@ -58,7 +58,10 @@ fn kinds(image: &PlanImage<'_>, core: &LaneRecord) -> Vec<Option<u32>> {
         };
         let op = image.op(op)?;
         let operands = image.operands(op, first_view)?;
-        StepEquivalence::of(op, &image.tile(tile)?, &operands, order)
+        let tile = image.tile(tile)?;
+        // What products there are depends on sparse weights: those of a layer's channels.
+        let weights = op.is_sparse().then_some((step.layer, tile.channel_start));
+        Some((StepEquivalence::of(op, &tile, &operands, order)?, weights))
     };
     image
         .lane_steps(core)

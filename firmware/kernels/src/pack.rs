@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::channels::{CHANNEL_BYTES, Channel};
 use crate::dsp::sparse::{COLUMNS, GROUP_PAIRS, Group};
 use crate::dsp::winograd::{POSITIONS, ROWS, SIDE};
-use crate::paired::{Entry, SPARSE_BLOCK, WINOGRAD_CHUNK, winograd_bytes};
+use crate::paired::{Entry, WINOGRAD_CHUNK, winograd_bytes};
 use crate::portable::Table;
 
 /// Which kernel reads packed weights.
@@ -92,12 +92,13 @@ fn transformed(filter: &[i8], inputs: usize, input: usize, position: usize) -> i
     sign * (0..9).map(|at| of(at / 3, at % 3)).sum::<i16>()
 }
 
-/// Packs filters, each `length` values long, without their zeros: see [`crate::paired`].
+/// Packs filters, each `length` values long, without their zeros, rows of so many channels together: see
+/// [`crate::paired`].
 #[must_use]
-pub fn sparse_weights(weights: &[i8], length: usize) -> Vec<u8> {
+pub fn sparse_weights(weights: &[i8], length: usize, block: usize) -> Vec<u8> {
     let filters: Vec<&[i8]> = weights.chunks_exact(length.max(1)).collect();
     let mut packed = Vec::new();
-    for block in filters.chunks(SPARSE_BLOCK) {
+    for block in filters.chunks(block.max(1)) {
         for first in (0..length).step_by(COLUMNS) {
             for filter in block {
                 sparse_row(&filter[first..length.min(first + COLUMNS)], &mut packed);

@@ -8,11 +8,11 @@ use crate::memory::{AccessError, Memory};
 use tilewright_kernels::{
     self as kernels, Add, AveragePool, Axis, Bilinear, Channels, Conv, Counted, FullyConnected,
     KernelError, LocalResponse, LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu, Requantise,
-    Softmax, Source, Target, TransposeConv, paired,
+    Softmax, Source, Target, TransposeConv, paired, paired::SparseWeights,
 };
 use tilewright_plan::image::ComputeStep;
 use tilewright_plan::{
-    Kernel, Op, Packed, PlanImage, PoolBehind, RowOrder, Tile, View, domain, rows,
+    Filters, Kernel, Op, Packed, PlanImage, PoolBehind, RowOrder, Tile, View, domain, rows,
 };
 
 /// Runs a compute step whose rows are made in an order. That the tables were read before is no chance:
@@ -118,7 +118,7 @@ impl Step<'_, '_> {
     #[inline(never)]
     fn with_weights(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
         let [input, output, weights, constants] = views else { return Err(Cause::BadStep) };
-        let packed = self.op.filters_for(input).packed;
+        let Filters { packed, together, .. } = self.op.filters_for(input);
         let paired = packed != Packed::Natural;
         let inputs = [input, weights, constants];
         let ([bytes, weights, constants], target) = operands(memory, self.image, inputs, output)?;
@@ -129,11 +129,16 @@ impl Step<'_, '_> {
         let (input_zero, weight_zero) = (zero(input_zero)?, zero(weight_zero)?);
         let output = convert::output(self.op).ok_or(Cause::BadStep)?;
         let window = convert::window(self.op);
+        let sparse = SparseWeights { rows: weights, block: together as usize };
         match self.kernel {
             Kernel::FullyConnected => {
                 let op = FullyConnected { input_zero, weight_zero, output };
                 let run = match packed {
-                    Packed::Sparse => paired::sparse_fully_connected,
+                    Packed::Sparse => {
+                        let run = paired::sparse_fully_connected;
+                        return run(&op, &tile, &input, target, sparse, channels)
+                            .map_err(Cause::Kernel);
+                    }
                     Packed::Pairs | Packed::Transformed => paired::fully_connected,
                     Packed::Natural => kernels::fully_connected,
                 };
@@ -156,7 +161,12 @@ impl Step<'_, '_> {
                 } else {
                     let run = match (kernel, packed) {
                         (Kernel::Conv, Packed::Transformed) => paired::winograd,
-                        (Kernel::Conv, Packed::Sparse) => paired::sparse_conv,
+                        (Kernel::Conv, Packed::Sparse) => {
+                            return paired::sparse_conv(
+                                &op, &tile, &input, target, sparse, channels,
+                            )
+                            .map_err(Cause::Kernel);
+                        }
                         (Kernel::Conv, Packed::Pairs) => paired::conv,
                         (Kernel::Conv, Packed::Natural) => kernels::conv,
                         _ => kernels::depthwise,

@@ -3,7 +3,7 @@
 use super::{flat_shape, roots};
 use crate::PlanError;
 use tilewright_model::{DType, Model, Node, NodeId, Op, ResizeMode, TensorId};
-use tilewright_plan::{Bytes, Kernel, PlannedTensor, Space, Work};
+use tilewright_plan::{Bytes, Kernel, PlannedTensor, Space, SparseCuts, Work};
 use tilewright_report::LayerRow;
 
 /// A node that executes, perhaps with the pool behind it.
@@ -19,8 +19,8 @@ pub struct Layer {
     pub reads: Vec<TensorId>,
     /// Activations that it writes.
     pub writes: Vec<TensorId>,
-    /// Bytes of its weights without their zeros, if they are stored so.
-    pub sparse: Option<u64>,
+    /// Where its weights are cut, if they are stored without their zeros.
+    pub sparse: Option<SparseCuts>,
 }
 
 /// The layers of a model in the order of its nodes.
@@ -45,7 +45,10 @@ pub fn layers(model: &Model) -> Vec<Layer> {
         let work = found.map_or_else(|reason| no_kernel(node, reason), Work::Kernel);
         let writes = node.outputs.clone();
         let sparse = node.inputs.get(1).filter(|_| node.op.is_weighted());
-        let sparse = sparse.and_then(|weights| model.sparse.get(weights)).copied();
+        let sparse = sparse.and_then(|weights| model.sparse.get(weights));
+        let sparse = sparse.and_then(|blocks| {
+            SparseCuts::from_starts(blocks.each, blocks.channels, &blocks.starts)
+        });
         layers.push(Layer { node: NodeId(index), pool: None, work, reads, writes, sparse });
     }
     layers

@@ -10,13 +10,14 @@ use super::{
 };
 use crate::PlanError;
 use crate::aliasing::{Parts, overlap_offset};
+use crate::sparse;
 use serde::{Deserialize, Serialize};
 use tilewright_model::integer;
 use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
 use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
-    Boxes, Bytes, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind, Op, Packed, Plan,
+    Boxes, Bytes, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind, Op, Plan,
     PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View, Work,
 };
 
@@ -306,8 +307,8 @@ impl Builder<'_> {
         {
             record.flags |= Op::NATURAL;
         }
-        if layer.sparse.is_some() && record.may_be_sparse(self.filter_length(node, output)) {
-            record.flags = record.flags & !Op::NATURAL | Op::SPARSE;
+        if let Some(cuts) = &layer.sparse {
+            record = sparse::op(&record, cuts, self.filter_length(node, output)).unwrap_or(record);
         }
         if let Some(pool) = layer.pool {
             pool_behind(self.model, node, &self.model.nodes[pool.0], &mut record)?;
@@ -489,8 +490,8 @@ impl Builder<'_> {
         let natural = self.model.tensor(*weights).bytes().ok_or_else(too_large)? as u64;
         let channels = u64::from(channels.max(1));
         let filters = self.plan.ops[op as usize].filters(natural / channels);
-        let sparse = layer.sparse.filter(|_| filters.packed == Packed::Sparse);
-        let bytes = sparse.or_else(|| filters.all_bytes(channels)).ok_or_else(too_large)?;
+        let bytes = sparse::bytes(layer.sparse.as_ref(), &filters, channels);
+        let bytes = bytes.ok_or_else(too_large)?;
         let Stored { weights: space, alignment, .. } = self.stored();
         self.block(layer, ConstantRole::Weights, (op, None), (space, alignment), bytes)
     }

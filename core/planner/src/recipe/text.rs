@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tilewright_model::tiling::{Tiled, TilingError};
 use tilewright_model::{Model, NodeId};
-use tilewright_plan::{SectorChecksums, Space, Window};
+use tilewright_plan::{SectorChecksums, Space, SparseCuts, Window};
 
 /// Why a text is no recipe for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -92,8 +92,9 @@ struct LayerLine {
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pool: Option<usize>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    sparse: bool,
+    /// Output channels of a block of its weights without their zeros, if they are stored so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sparse: Option<u32>,
     #[serde(default, skip_serializing_if = "is_default")]
     in_image: InImage,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -137,7 +138,7 @@ impl Recipe {
             node: layer.node.0,
             name: model.nodes[layer.node.0].name.clone(),
             pool: layer.pool.map(|pool| pool.0),
-            sparse: layer.sparse.is_some(),
+            sparse: layer.sparse.as_ref().map(SparseCuts::each),
             in_image: floor.in_image.get(index).copied().unwrap_or_default(),
             depth_first: floor.depth_first.get(index).copied().unwrap_or_default(),
         };
@@ -292,12 +293,13 @@ fn layers(lines: &[LayerLine], model: &Model) -> Result<Vec<Layer>, RecipeError>
             missing.swap_remove(at);
         }
         let sparse = match line.sparse {
-            true => {
+            Some(each) => {
                 let weights = model.nodes[layer.node.0].inputs.get(1);
-                let bytes = weights.and_then(|id| sparse::bytes(model, *id));
-                Some(bytes.ok_or_else(|| number(&place(), "it has no weights to be sparse"))?)
+                let cuts = weights.and_then(|id| sparse::Rows::of(model, *id)?.cuts(each));
+                let wrong = "it has no weights to be sparse in such blocks";
+                Some(cuts.ok_or_else(|| number(&place(), wrong))?)
             }
-            false => None,
+            None => None,
         };
         layers.push(Layer { sparse, ..(*layer).clone() });
     }

@@ -6,7 +6,10 @@ use crate::strategy::external::LINE;
 use tilewright_plan::kernel::CHANNEL_CONSTANT_BYTES;
 use tilewright_plan::rows::Row;
 use tilewright_plan::spec::Reach;
-use tilewright_plan::{Instruction, Kernel, Op, Plan, Role, RowOrder, Space, Step, Tile, View};
+use tilewright_plan::{
+    ConstantRole, Instruction, Kernel, Op, Plan, Role, RowOrder, Space, SparseCuts, Step, Tile,
+    View,
+};
 
 /// A step that makes all of a layer, or of a group of its channels, with whole operands.
 pub struct Operator<'p> {
@@ -19,6 +22,8 @@ pub struct Operator<'p> {
     record: &'p Op,
     kernel: Kernel,
     tile: &'p Tile,
+    /// Where its weights are cut, if they are sparse.
+    cuts: Option<&'p SparseCuts>,
     /// Its operands.
     pub views: &'p [View],
 }
@@ -58,7 +63,10 @@ impl<'p> Operator<'p> {
             };
             let (record, views) = plan.operands(op, first_view)?;
             let (kernel, tile) = (record.kernel()?, plan.tiles.get(tile as usize)?);
-            Some(Self { step, op, order, record, kernel, tile, views })
+            let blocks = || plan.constants.iter().filter(|c| c.role == ConstantRole::Weights);
+            let of_op = || blocks().find(|block| block.readers().any(|reader| reader.op == op));
+            let cuts = record.is_sparse().then(of_op).flatten().and_then(|c| c.cuts.as_ref());
+            Some(Self { step, op, order, record, kernel, tile, cuts, views })
         };
         steps.iter().filter_map(operator).collect()
     }
@@ -125,7 +133,7 @@ impl<'p> Operator<'p> {
 
     /// Whether parts of the channels have their weights in one run of bytes.
     pub fn makes_channels(&self) -> bool {
-        self.kernel.spec().makes_channels && self.record.groups == 1 && !self.record.is_sparse()
+        self.kernel.spec().makes_channels && self.record.groups == 1
     }
 
     /// Whether each channel of the output is made from the same channel of the only input, without weights.
@@ -139,8 +147,8 @@ impl<'p> Operator<'p> {
         is_apart && spec.filter.is_none() && self.of_role(Role::Input).count() == 1
     }
 
-    /// Bytes of a filter.
-    pub fn filter_bytes(&self) -> u64 {
+    /// Bytes of a filter that is not sparse.
+    fn filter_bytes(&self) -> u64 {
         let input = self.of_role(Role::Input).next();
         input.map_or(1, |input| self.record.filters_for(&self.views[input]).bytes.max(1))
     }
@@ -199,19 +207,31 @@ impl<'p> Operator<'p> {
         (self.most() > 1 && middle < end).then_some([start..middle, middle..end])
     }
 
-    /// The bytes of the least part of its filters: a pair, or one.
+    /// The bytes of the least part of its filters: the largest block of sparse ones, a pair, or one.
     pub fn least_part(&self) -> u64 {
-        let has_input = self.of_role(Role::Input).next().is_some();
-        if self.record.is_sparse() {
-            return self.of_role(Role::Weights).map(|index| self.views[index].elements()).sum();
+        if let Some(cuts) = self.cuts {
+            return cuts.largest();
         }
+        let has_input = self.of_role(Role::Input).next().is_some();
         if has_input { u64::from(self.least_channels()) * self.filter_bytes() } else { 0 }
     }
 
     /// Channels that go together.
-    const fn least_channels(&self) -> u32 {
+    pub fn least_channels(&self) -> u32 {
+        if let Some(cuts) = self.cuts {
+            return cuts.each();
+        }
         let is_natural = self.kernel.spec().flags & self.record.flags & Op::NATURAL != 0;
         if is_natural { 1 } else { 2 }
+    }
+
+    /// The most channels whose filters take at most so many bytes, whichever they are.
+    pub fn fitting(&self, bytes: u64) -> u32 {
+        if let Some(cuts) = self.cuts {
+            return cuts.fitting(bytes);
+        }
+        let least = self.least_channels();
+        u32::try_from(bytes / self.filter_bytes()).unwrap_or(u32::MAX) / least * least
     }
 
     /// How many channels a part makes that has at most `part` bytes of filters, and ends at multiples of `unit`
@@ -219,13 +239,15 @@ impl<'p> Operator<'p> {
     pub fn channels(&self, part: u64, unit: u64) -> u32 {
         let all = self.tile.channels;
         let is_cut = self.kernel.spec().cuts_pairs() && self.order == RowOrder::Whole;
-        if !is_cut || self.record.groups != 1 || self.record.is_sparse() {
+        if !is_cut || self.record.groups != 1 {
             return all;
         }
-        let fitting = part / self.filter_bytes();
-        // Filters lie in pairs, or one by one.
+        let most = self.fitting(part);
+        if self.cuts.is_some() {
+            // Sparse filters end where their values have them end.
+            return if most == 0 { all } else { most.min(all) };
+        }
         let least = self.least_channels();
-        let most = u32::try_from(fitting).unwrap_or(u32::MAX) / least * least;
         let even = unit / divisor(u64::from(least) * self.filter_bytes(), unit) * u64::from(least);
         let even = u32::try_from(even).ok().filter(|even| *even <= most).unwrap_or(least);
         let most = most / even * even;
@@ -244,20 +266,15 @@ impl<'p> Operator<'p> {
         parts.unwrap_or_else(|| vec![tiny])
     }
 
-    /// Some channels of a tile, from an even one on where filters lie in pairs; nothing if its filters cannot be
-    /// cut so.
+    /// Some channels of a tile, from an even one on where filters lie in pairs, from a block on where they are sparse;
+    /// nothing if its filters cannot be cut so.
     pub fn narrowed(&self, tiny: &Tiny, channels: Range<u32>) -> Option<Tiny> {
         let (start, count) = (channels.start, channels.end.checked_sub(channels.start)?);
         if count == tiny.tile.channels {
             return Some(tiny.clone());
         }
         let keeps = self.keeps_channels();
-        let input = self.kernel.operand(Role::Input)?;
-        let filters = self.record.filters_for(&tiny.views[input]);
-        let (first, bytes) = match keeps {
-            true => (0, 0),
-            false => (filters.start(start.into())?, filters.all_bytes(count.into())?),
-        };
+        let bytes = if keeps { 0..0 } else { self.filters_of(tiny, &channels)? };
         let mut made = tiny.clone();
         made.tile.channel_start += start;
         made.tile.channels = count;
@@ -266,7 +283,7 @@ impl<'p> Operator<'p> {
                 Role::Output => (u64::from(start), count),
                 Role::Input if keeps => (u64::from(start), count),
                 Role::Constants if keeps => continue,
-                Role::Weights => (first, u32::try_from(bytes).ok()?),
+                Role::Weights => (bytes.start, u32::try_from(bytes.end - bytes.start).ok()?),
                 Role::Constants => {
                     let each = CHANNEL_CONSTANT_BYTES as u32;
                     (u64::from(start * each), count * each)
@@ -280,6 +297,21 @@ impl<'p> Operator<'p> {
             };
         }
         Some(made)
+    }
+
+    /// Where the filters of some channels of a tile lie among its own.
+    fn filters_of(&self, tiny: &Tiny, channels: &Range<u32>) -> Option<Range<u64>> {
+        if let Some(cuts) = self.cuts {
+            let at = |channel: u32| u64::from(tiny.tile.channel_start) + u64::from(channel);
+            let all = cuts.range(at(0)..at(tiny.tile.channels))?;
+            let bytes = cuts.range(at(channels.start)..at(channels.end))?;
+            return Some(bytes.start - all.start..bytes.end - all.start);
+        }
+        let input = self.kernel.operand(Role::Input)?;
+        let filters = self.record.filters_for(&tiny.views[input]);
+        let start = filters.start(channels.start.into())?;
+        let bytes = filters.all_bytes(u64::from(channels.end - channels.start))?;
+        Some(start..start.checked_add(bytes)?)
     }
 
     /// Whether DMA can move a tile of the output: its bytes follow each other, and start where the

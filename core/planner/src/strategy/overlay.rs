@@ -52,7 +52,7 @@ use partition::TileSizes;
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
     name: "overlay",
-    brings_weights: Brings::Always,
+    brings_weights: Brings::From(Space::ExternalFlash),
     missing,
     write,
     ..external::TECHNIQUE

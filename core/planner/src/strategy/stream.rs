@@ -47,7 +47,7 @@ use groups::{Choice, Times};
 
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
-    brings_weights: Brings::Always,
+    brings_weights: Brings::From(Space::Card),
     name: "stream",
     write: |asked, _| plan(asked.model, asked.board, asked.options),
     tell: |planned, asked| tell_bound(planned, asked.model, asked.board, asked.options),

@@ -38,7 +38,7 @@ use crate::{Options, PlanError, lower, simulate};
 use tilewright_allocate::TENSOR_ALIGNMENT;
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, LaneKind};
+use tilewright_plan::{Bytes, LaneKind, Space};
 
 use cut::Group;
 use lay::{Laid, Laying};
@@ -48,7 +48,7 @@ pub const CARD_WORK: u64 = 800_000;
 
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
-    brings_weights: Brings::Always,
+    brings_weights: Brings::From(Space::Card),
     name: "swap",
     missing,
     search: |_| Ok(Box::new(Placing)),

@@ -47,7 +47,7 @@ const fn begin(word: [u8; 4]) -> [usize; 2] {
 }
 
 impl<'a> Rows<'a> {
-    /// The first `count` rows of bytes; nothing if those are fewer, no rows, or not at an address of words.
+    /// The `count` rows that bytes are; nothing if those are fewer or more, no rows, or not at an address of words.
     #[must_use]
     #[inline(never)]
     pub fn new(bytes: &'a [u8], count: usize) -> Option<Self> {
@@ -59,7 +59,7 @@ impl<'a> Rows<'a> {
             are_whole &= is_whole & (skipped < GROUP_PAIRS);
             end += 1 + bytes / 4;
         }
-        let are_rows = are_whole && end <= words.len() && are_at_words(words);
+        let are_rows = are_whole && end * 4 == bytes.len() && are_at_words(words);
         are_rows.then_some(Self { words, count })
     }
 

@@ -10,8 +10,8 @@
 //! takes them: for each two output channels, for each [`WINOGRAD_CHUNK`] input channels and what is left,
 //! for each of sixteen positions, for each four values v₀ v₂ w₀ w₂ v₁ v₃ w₁ w₃, 16 bits each.
 //!
-//! Weights without their zeros, of filters of any length: for each [`SPARSE_BLOCK`] output channels and what is left,
-//! for each [`crate::dsp::sparse::COLUMNS`] values of their filters and what is left, a row of each channel, as
+//! Weights without their zeros, of filters of any length: for each block of at most [`SPARSE_BLOCK`] output
+//! channels and what is left, for each [`crate::dsp::sparse::COLUMNS`] values of their filters and what is left, a row of each channel, as
 //! [`crate::dsp::sparse`] takes them. An empty row has a pair of zeros.
 //!
 //! Constants: the bias has −input zero point · Σ weights added, so that values are taken as they are
@@ -34,7 +34,7 @@ pub(crate) use constants::Entry;
 pub use conv::conv;
 pub use conv_max_pool::conv_max_pool;
 pub use fully_connected::fully_connected;
-pub use sparse::{SPARSE_BLOCK, sparse_conv, sparse_fully_connected};
+pub use sparse::{SPARSE_BLOCK, SparseWeights, sparse_conv, sparse_fully_connected};
 pub use winograd::{WINOGRAD_CHUNK, WINOGRAD_INPUTS, winograd, winograd_bytes};
 
 /// Longest filter: sums of products of bytes, with a bias within ±2^27, stay within ±2^30.

@@ -14,8 +14,18 @@ use crate::geometry::{Output, Source, Target, Tile};
 use crate::portable::{Conv, FullyConnected, as_pixel};
 use core::ops::Range;
 
-/// Output channels whose sums are held at once.
+/// Most output channels whose sums are held at once.
 pub const SPARSE_BLOCK: usize = 128;
+
+/// Rows of weights without their zeros.
+#[derive(Clone, Copy, Debug)]
+pub struct SparseWeights<'a> {
+    /// All of them, and nothing behind.
+    pub rows: &'a [u8],
+    /// Output channels whose rows are together, of filters with several: those of their first values, then of the
+    /// next. Of filters with one row no matter.
+    pub block: usize,
+}
 
 /// Sums of no products.
 const NONE: Sums = [[0; PIXELS]; SPARSE_BLOCK];
@@ -31,13 +41,14 @@ const _: () = assert!(STACK <= 8 * 1024);
 ///
 /// # Errors
 /// [`KernelError`] if the operands do not fit the tile; also for groups, for weights with a zero point, for filters
-/// longer than [`super::LONGEST`], and where code is to be small.
+/// longer than [`super::LONGEST`], for blocks of none or more than [`SPARSE_BLOCK`] channels, and where code is to be
+/// small.
 pub fn sparse_conv(
     op: &Conv,
     tile: &Tile,
     input: &Source<'_>,
     output: &mut Target<'_>,
-    weights: &[u8],
+    weights: SparseWeights<'_>,
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
     if SMALL {
@@ -48,12 +59,17 @@ pub fn sparse_conv(
         return Err(KernelError::Shape);
     }
     let count = filters.outputs.checked_mul(filters.length.div_ceil(COLUMNS));
-    let rows = count.and_then(|count| Rows::new(weights, count));
+    let rows = count.and_then(|count| Rows::new(weights.rows, count));
     let rows = rows.ok_or(KernelError::ConstantsTooShort)?;
-    if let Some((tile, input, mut output)) = flat(op, tile, input, output) {
-        return pixels(&Input::new(op, &tile, &input), &mut output, &filters, rows);
+    let block = if filters.length > COLUMNS { weights.block } else { SPARSE_BLOCK };
+    if block == 0 || block > SPARSE_BLOCK {
+        return Err(KernelError::Shape);
     }
-    pixels(&Input::new(op, tile, input), output, &filters, rows)
+    let layer = (&filters, rows, block);
+    if let Some((tile, input, mut output)) = flat(op, tile, input, output) {
+        return pixels(&Input::new(op, &tile, &input), &mut output, layer);
+    }
+    pixels(&Input::new(op, tile, input), output, layer)
 }
 
 /// Multiplies a vector by a matrix: as [`crate::portable::fully_connected`], with constants and weights as of
@@ -66,7 +82,7 @@ pub fn sparse_fully_connected(
     tile: &Tile,
     input: &Source<'_>,
     output: &mut Target<'_>,
-    weights: &[u8],
+    weights: SparseWeights<'_>,
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
     let (op, tile, input) = as_pixel(op, tile, input)?;
@@ -78,8 +94,7 @@ pub fn sparse_fully_connected(
 fn pixels(
     input: &Input<'_, '_>,
     output: &mut Target<'_>,
-    filters: &Filters<'_>,
-    rows: Rows<'_>,
+    (filters, rows, block): (&Filters<'_>, Rows<'_>, usize),
 ) -> Result<(), KernelError> {
     // Each in its own place, so that none is copied.
     let mut activations = Activations::new();
@@ -88,6 +103,7 @@ fn pixels(
         input,
         filters,
         rows,
+        block,
         is_fast: are_fast(filters.channels),
         activations: &mut activations,
         sums: &mut sums,
@@ -119,6 +135,8 @@ struct Layer<'l, 's, 'a> {
     input: &'l Input<'s, 'a>,
     filters: &'l Filters<'a>,
     rows: Rows<'a>,
+    /// Output channels whose sums are held at once.
+    block: usize,
     /// Whether all factors are fast.
     is_fast: bool,
     activations: &'l mut Activations,
@@ -128,7 +146,7 @@ struct Layer<'l, 's, 'a> {
 impl Layer<'_, '_, '_> {
     /// The output channels whose sums are held together, and the values of a filter that are met together.
     fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        parts(self.filters.outputs, SPARSE_BLOCK)
+        parts(self.filters.outputs, self.block)
     }
 
     /// All outputs of four pixels, whose activations are held whole, by factors that are all fast.

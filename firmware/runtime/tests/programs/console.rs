@@ -123,7 +123,7 @@ fn frames_are_run_and_reported() {
     let (lines, clock, closed) = session(&lenet::tables(), bytes);
     assert!(closed);
     let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(lines[0], format!("tilewright {version} abi 5 board stm32f746g-disco"));
+    assert_eq!(lines[0], format!("tilewright {version} abi 6 board stm32f746g-disco"));
     assert_eq!(lines[1], "plan 0707070707070707 layers 8 arena 9472");
     assert_eq!(lines[2], "ready 1024");
     for (index, name) in

@@ -6,8 +6,6 @@ use tilewright_plan::{Filters, Kernel};
 
 /// Values of a filter that are met together.
 const COLUMNS: u64 = Filters::SPARSE_COLUMNS as u64;
-/// Output channels whose sums are held at once.
-const BLOCK: u64 = Filters::SPARSE_BLOCK as u64;
 /// Bytes of a row's word, and of a group of pairs.
 const ROW: u64 = 4;
 const GROUP: u64 = 12;
@@ -21,11 +19,11 @@ impl Step<'_> {
     }
 
     pub(super) fn sparse(&self, features: &mut Vec<Feature>) {
-        let length = self.op.filters_for(&self.input).length;
+        let Filters { length, together, .. } = self.op.filters_for(&self.input);
         let [rows, groups] = self.rows_and_groups(length);
         // Activations are made again for each block of sums if they are not all held.
         let chunks = length.div_ceil(COLUMNS);
-        let times = if chunks > 1 { self.channels.div_ceil(BLOCK) } else { 1 };
+        let times = if chunks > 1 { self.channels.div_ceil(together.max(1)) } else { 1 };
         let of_vector = self.op.kernel() == Some(Kernel::FullyConnected);
         let made = match of_vector {
             true => Fours { apart: 1, ..Fours::default() },

@@ -29,7 +29,11 @@ impl Builder<'_> {
         let node = layer.node.0 as u32;
         let bytes = Bytes(bytes);
         let copies = Vec::new();
-        self.plan.constants.push(Constant { node, role, op, copies, part, space, offset, bytes });
+        let is_sparse = role == ConstantRole::Weights
+            && self.plan.ops.get(op as usize).is_some_and(Op::is_sparse);
+        let cuts = layer.sparse.clone().filter(|_| is_sparse);
+        let block = Constant { node, role, op, copies, part, cuts, space, offset, bytes };
+        self.plan.constants.push(block);
         Ok(View::bytes(space, address, length))
     }
 

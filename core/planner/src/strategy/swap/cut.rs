@@ -6,7 +6,7 @@ use crate::schedule::cut::{Bring, Channels, Cut, Output, Stays, shared_input};
 use crate::schedule::operator::{Operator, SECTOR, Tiny, is_on_card, sectors};
 use crate::schedule::place::Pools;
 use crate::schedule::work::Class;
-use tilewright_plan::{Plan, Role, Space};
+use tilewright_plan::{Plan, Role, Space, View};
 
 /// The memory that tiles come from.
 const CARD: &[Space] = &[Space::Card];
@@ -36,27 +36,40 @@ fn weights(part: &Operator<'_>) -> Option<usize> {
     part.of_role(Role::Weights).find(|index| is_on_card(&part.views[*index]))
 }
 
-/// Least buffer for its weights: those of two channels, if channels can be parted.
+/// Least buffer for its weights: those of two channels or of a block, if channels can be parted.
 fn least_for_weights(part: &Operator<'_>) -> u64 {
     let Some(weights) = weights(part) else { return 0 };
     let whole = length(&sectors(&part.views[weights]));
-    if !part.makes_channels() || part.tile().channels <= 2 {
+    if !part.makes_channels() || part.tile().channels <= together(part) {
         return whole;
     }
-    whole.min((2 * part.filter_bytes()).next_multiple_of(SECTOR) + SECTOR)
+    let least = part.least_part() * u64::from(together(part) / part.least_channels());
+    whole.min(least.next_multiple_of(SECTOR) + SECTOR)
+}
+
+/// Channels that buffers hold together: pairs, or a block of sparse ones.
+fn together(part: &Operator<'_>) -> u32 {
+    part.least_channels().max(2)
 }
 
 /// The channels of a run, of which as few as have their weights in a buffer of so many bytes make all.
 fn channels(part: &Operator<'_>, buffer: u64) -> u32 {
     let all = part.tile().channels;
-    let fits = |weights: usize| length(&sectors(&part.views[weights])) <= buffer;
-    if weights(part).is_none_or(fits) || !part.makes_channels() {
+    let fits = |views: &[View], weights: usize| length(&sectors(&views[weights])) <= buffer;
+    let Some(weights) = weights(part).filter(|weights| !fits(part.views, *weights)) else {
+        return all;
+    };
+    if !part.makes_channels() {
         return all;
     }
     // The first and the last sector hold something of other filters.
-    let fitting = buffer.saturating_sub(SECTOR - 1) / SECTOR * SECTOR / part.filter_bytes();
-    let most = u32::try_from(fitting / 2 * 2).unwrap_or(u32::MAX).clamp(2, all.max(2));
-    all.div_ceil(all.div_ceil(most)).next_multiple_of(2).min(most)
+    let together = together(part);
+    let fitting = part.fitting(buffer.saturating_sub(SECTOR - 1) / SECTOR * SECTOR);
+    let most = (fitting / together * together).clamp(together, all.max(together));
+    let each = all.div_ceil(all.div_ceil(most)).next_multiple_of(together).min(most);
+    // Of sparse filters some take more bytes than as many others.
+    let fit = |each| part.parts(part.whole(), each).iter().all(|part| fits(&part.views, weights));
+    if each == most || fit(each) { each } else { most }
 }
 
 impl<'o, 'p> Group<'o, 'p> {
