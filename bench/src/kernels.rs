@@ -1,5 +1,6 @@
 //! Kernels layer by layer, each as a model of its own through planner, image and firmware.
 
+mod break_even;
 mod code;
 mod layers;
 mod record;
@@ -8,6 +9,7 @@ use serde::Serialize;
 use tilewright_board::CoreKind;
 
 use crate::counted::{self, Counted};
+pub use break_even::break_even;
 use layers::{LAYERS, Layer};
 use record::Record;
 

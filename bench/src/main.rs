@@ -69,6 +69,9 @@ enum Command {
         /// Also write bench/counted.toml, which a test compares with
         #[arg(long)]
         write: bool,
+        /// Instead, layers at each tenth of zeros: from how many on they are faster without them
+        #[arg(long, conflicts_with = "write")]
+        break_even: bool,
     },
     /// The same of the networks of MLPerf Tiny: from ../shared/models, else the zoo's
     Networks,
@@ -145,7 +148,8 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Calibrate { check, cores, kernels } => {
             return calibrate::calibrate(check, &cores, &kernels);
         }
-        Command::Kernels { write } => return kernels::kernels(write, json),
+        Command::Kernels { break_even: true, .. } => return kernels::break_even(json),
+        Command::Kernels { write, .. } => return kernels::kernels(write, json),
         Command::Networks => return networks::networks(json),
         Command::Clock { log } => return clock::clock(log.as_deref(), json),
         Command::Allocate { folder } => measured.extend(allocate::folder(&folder)?),

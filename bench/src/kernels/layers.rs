@@ -162,7 +162,22 @@ pub const LAYERS: &[Layer] = &[
     other("softmax 1000", Softmax(1000), Unit::Output, 60.0, 408.0),
 ];
 
+/// Layers of which it is asked from how many zeros on they are faster without them.
+pub const SWEPT: &[Layer] = &[
+    dense("pointwise 28x28x32 to 64", Conv([28, 28, 32], 1, 64), 0.0),
+    dense("pointwise 28x28x64 to 128", Conv([28, 28, 64], 1, 128), 0.0),
+    dense("pointwise 14x14x96 to 576", Conv([14, 14, 96], 1, 576), 0.0),
+    dense("conv 3x3 8x8x64 to 64", Conv([8, 8, 64], 3, 64), 0.0),
+    dense("fully connected 256 to 256", Connected(256, 256), 0.0),
+    dense("fully connected 1024 to 500", Connected(1024, 500), 0.0),
+];
+
 impl Layer {
+    /// The same with so many hundredths of zeros, stored without them where that takes fewer bytes.
+    pub const fn with_zeros(self, sparsity: u8) -> Self {
+        Self { packing: Packing::Sparse, sparsity, ..self }
+    }
+
     /// A model of this layer alone: seeded weights, requantised for each channel, padded so that
     /// the output is as large as the input, divided by the stride.
     pub fn model(&self) -> Model {
