@@ -1,5 +1,5 @@
 //! Weights that stay in SRAM: a boot program copies them from the chip's flash, for which the core waits, to what
-//! activations leave. Layers that gain most for each byte come first.
+//! activations leave. They are those that gain most together: with more room never less.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,30 +59,24 @@ pub fn load_weights(made: &Made, board: &Board, costs: &CostCache, budget: Bytes
         [start, (block.offset + block.bytes.0).next_multiple_of(unit).min(all / unit * unit)]
     };
     let taken = |[start, end]: [u64; 2]| (start % LINE + end - start).next_multiple_of(LINE);
-    let bytes = |gain: &Gain| -> u64 {
-        gain.blocks.iter().map(|block| taken(range(&plan.constants[*block]))).sum()
+    let is_whole = |block: &usize| {
+        let block = &plan.constants[*block];
+        range(block)[1] >= block.offset + block.bytes.0
     };
-    gains.sort_by_key(|gain| std::cmp::Reverse((gain.cycles << 16) / bytes(gain).max(1)));
+    gains.retain(|gain| gain.blocks.iter().all(is_whole));
+    let lines = |block: &usize| taken(range(&plan.constants[*block])) / LINE;
+    let gains = apart(gains);
+    let sizes: Vec<[u64; 2]> =
+        gains.iter().map(|gain| [gain.blocks.iter().map(lines).sum(), gain.cycles]).collect();
     let mut free = plan.space(Space::Arena).0.next_multiple_of(LINE);
+    let room = budget.0.saturating_sub(free) / LINE;
     let mut kept: BTreeMap<usize, Load> = BTreeMap::new();
-    for gain in &gains {
-        let new: Vec<usize> =
-            gain.blocks.iter().filter(|block| !kept.contains_key(block)).copied().collect();
-        let more: u64 = new.iter().map(|block| taken(range(&plan.constants[*block]))).sum();
-        let is_whole = |block: &usize| {
-            let block = &plan.constants[*block];
-            range(block)[1] >= block.offset + block.bytes.0
-        };
-        if free + more > budget.0 || !new.iter().all(is_whole) {
-            continue;
-        }
-        for block in new {
-            let [start, end] = range(&plan.constants[block]);
-            let from = Place { space: plan.constants[block].space, offset: start };
-            let to = Place { space: Space::Arena, offset: free + start % LINE };
-            kept.insert(block, Load { from, to, bytes: end - start });
-            free += taken([start, end]);
-        }
+    for block in best(&sizes, room).into_iter().flat_map(|gain| &gains[gain].blocks) {
+        let [start, end] = range(&plan.constants[*block]);
+        let from = Place { space: plan.constants[*block].space, offset: start };
+        let to = Place { space: Space::Arena, offset: free + start % LINE };
+        kept.insert(*block, Load { from, to, bytes: end - start });
+        free += taken([start, end]);
     }
     if kept.is_empty() {
         return None;
@@ -92,6 +86,52 @@ pub fn load_weights(made: &Made, board: &Board, costs: &CostCache, budget: Bytes
     boot::bring(&mut made.plan, &loads, board);
     made.recipe.weights_in_sram.extend(loads);
     Some(made)
+}
+
+/// Gains of which no two have a block in common: layers that do gain together.
+fn apart(gains: Vec<Gain>) -> Vec<Gain> {
+    let mut apart: Vec<Gain> = Vec::with_capacity(gains.len());
+    for mut gain in gains {
+        apart.retain_mut(|other| {
+            let is_apart = other.blocks.is_disjoint(&gain.blocks);
+            if !is_apart {
+                gain.cycles += other.cycles;
+                gain.blocks.append(&mut other.blocks);
+            }
+            is_apart
+        });
+        apart.push(gain);
+    }
+    apart
+}
+
+/// Which of some, each with its size and its gain, gain most together in so much room; of equal ones the smallest.
+fn best(all: &[[u64; 2]], room: u64) -> Vec<usize> {
+    let total: u64 = all.iter().map(|[size, _]| size).sum();
+    let room = room.min(total) as usize;
+    // Most that the first ones gain in each room, and whether the last of these is among them.
+    let mut most = vec![0u64; room + 1];
+    let mut is_taken: Vec<Vec<bool>> = Vec::with_capacity(all.len());
+    for [size, gain] in all {
+        let mut taken = vec![false; room + 1];
+        for within in (*size as usize..=room).rev() {
+            let with = most[within - *size as usize] + gain;
+            if with > most[within] {
+                (most[within], taken[within]) = (with, true);
+            }
+        }
+        is_taken.push(taken);
+    }
+    let mut left = (0..=room).find(|within| most[*within] == most[room]).unwrap_or(0);
+    let mut found = Vec::new();
+    for (number, taken) in is_taken.iter().enumerate().rev() {
+        if taken[left] {
+            found.push(number);
+            left -= all[number][0] as usize;
+        }
+    }
+    found.reverse();
+    found
 }
 
 /// What each layer gains if its weights and constants lay in SRAM.
@@ -127,4 +167,32 @@ fn gains(plan: &Plan, board: &Board, costs: &CostCache) -> BTreeMap<u16, Gain> {
         }
     }
     gains
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_gains_most_together_is_taken_and_more_room_never_gains_less() {
+        let all = [[5, 60], [4, 40], [3, 35], [0, 1]];
+        assert_eq!(best(&all, 12), [0, 1, 2, 3]);
+        // By gains for each byte the first would go with the third.
+        assert_eq!(best(&all, 9), [0, 1, 3]);
+        assert_eq!(best(&all, 7), [1, 2, 3]);
+        let gain = |room| best(&all, room).into_iter().map(|one| all[one][1]).sum::<u64>();
+        assert!((0..20).all(|room| gain(room) <= gain(room + 1)));
+        assert_eq!(best(&[], 9), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn layers_with_blocks_in_common_gain_together() {
+        let gain = |cycles, blocks: &[usize]| {
+            let blocks = blocks.iter().copied().collect();
+            Gain { cycles, blocks }
+        };
+        let all = apart(vec![gain(1, &[1, 2]), gain(2, &[3]), gain(4, &[2, 4]), gain(8, &[5])]);
+        let all: Vec<(u64, usize)> = all.iter().map(|one| (one.cycles, one.blocks.len())).collect();
+        assert_eq!(all, [(2, 1), (5, 3), (8, 1)]);
+    }
 }
