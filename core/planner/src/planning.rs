@@ -234,7 +234,7 @@ impl Planning {
         let (given, ground) = (model, self.ground.clone());
         let model = ground.model(model);
         let is_beyond =
-            matches!(&self.then, Some(Then::External(external)) if external.is_beyond());
+            matches!(&self.then, Some(Then::External(found)) if found.is_beyond(&self.few));
         let mut planned = match self.then.take() {
             Some(Then::External(external)) => external.best(model, &self.board, &self.few)?,
             Some(Then::TradeOff(trade_off)) => trade_off.best(model, &self.board, &self.few)?,

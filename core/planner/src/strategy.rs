@@ -11,6 +11,7 @@ pub mod overlay;
 pub mod ping_pong;
 pub mod reordered;
 pub mod resident;
+mod sizes;
 pub mod sparse_tiled;
 pub mod spill;
 pub mod stream;

@@ -2,23 +2,23 @@
 //! weights, or where holding them costs time. It takes the fastest of what the
 //! external memories allow, else from the card.
 //!
-//! Memory has [sizes](sizes) that do not depend on the budget. How SRAM is [divided](division) is searched for each
+//! Memory has [sizes] that do not depend on the budget. How SRAM is [divided](division) is searched for each
 //! size below the budget by itself, so that a plan which fits less is found with more, too.
 
 mod contest;
 mod dividing;
 mod division;
-mod sizes;
 
 use super::alternatives::Alternatives;
 use super::auto::LEAST;
 use super::external::{self, Placing};
 use super::overlay::{self, Overlaid};
-use super::{Asked, Search, stream, swap};
+use super::{Asked, Search, sizes, stream, swap};
+use crate::costs::CostCache;
 use crate::planning::described;
 use crate::recipe::Made;
 use crate::{Objective, Options, PlanError, Planned};
-use contest::{Best, Contest, too_small};
+use contest::{Best, Contest, of_auto, too_small};
 use dividing::{Divider, Dividing};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -42,13 +42,14 @@ struct Effort {
 }
 
 /// For networks whose plans take little time, and for others.
-const THOROUGH: Effort = Effort { sizes: 16, far: 4, close: 8, is_fine: true };
+const THOROUGH: Effort = Effort { sizes: 32, far: 8, close: 8, is_fine: true };
 const QUICK: Effort = Effort { sizes: 4, far: 2, close: 32, is_fine: false };
 /// Most layers and MACs of the former.
 const FEW_LAYERS: usize = 40;
 const FEW_MACS: u64 = 50_000_000;
-/// Smaller sizes that are tried of one method of networks with no more MACs, and for the least memory.
-const SMALLER: usize = 8;
+/// Smaller sizes that are tried of one method behind the last that was better, of networks with few MACs: half of them of
+/// those with many layers where external RAM is tried too. And for the least memory.
+const SMALLER: usize = 4;
 const MOST_SIZES: usize = 64;
 
 /// The search, one way after the other: all operands in external memory, what may be overlaid, and
@@ -59,6 +60,8 @@ pub struct ExternalSearch {
     /// Whether no memory outside of the chip is used.
     is_inside: bool,
     effort: Effort,
+    /// Smaller sizes that are tried of one method behind the last that was better.
+    smaller: usize,
     /// The ways that are yet to be tried, the next one last.
     ways: Vec<Way>,
     /// Ways that were tried.
@@ -67,31 +70,39 @@ pub struct ExternalSearch {
     /// The plan that is overlaid.
     external: Option<Made>,
     divider: Divider,
+    /// What plans with weights from the card do not go below, once it is asked for.
+    streamed: Option<stream::bound::Bound>,
+    /// Where nothing fits, what needs less than the best in SRAM.
+    least: Option<Made>,
     /// Sizes in a row whose fastest division is far from the best, or that have none.
     far: usize,
 }
 
 /// A way to plan.
 enum Way {
+    /// Depth-first groups, weights in the chip's flash, of all sizes.
+    DepthFirst,
     External,
     Divided(Dividing),
     AtSize(AtSize),
     Filled,
+    /// Where nothing fits: what needs least.
+    Least,
 }
 
 impl Way {
     /// The technique of its plans; nothing: that of the best.
     const fn technique(&self) -> Option<&'static str> {
         Some(match self {
+            Self::DepthFirst => "depth-first groups, weights in flash",
             Self::External => "operands used in external memories",
             Self::Divided(_) => "activations in SRAM and outside, tiles brought to SRAM",
             Self::AtSize(AtSize { method, .. }) => match method {
                 Method::Overlaid(_) => "all outside, tiles brought to SRAM",
-                Method::DepthFirst => "depth-first groups, weights in flash",
                 Method::Streamed => "weights from the card",
                 Method::Swapped => "all from the card",
             },
-            Self::Filled => return None,
+            Self::Filled | Self::Least => return None,
         })
     }
 }
@@ -122,12 +133,34 @@ impl AtSize {
 enum Method {
     /// All operands outside, with what of them is overlaid.
     Overlaid(Overlaid),
-    /// Depth-first groups, weights in the chip's flash.
-    DepthFirst,
     /// Weights come from a card.
     Streamed,
     /// All comes from a card.
     Swapped,
+}
+
+/// The plan of the least arena of those that are planned, whether or not they fit.
+struct Least {
+    most: Bytes,
+    made: Option<Made>,
+}
+
+impl stream::Keep for Least {
+    fn keep(&mut self, made: &Made) -> Result<(), PlanError> {
+        let arena = made.plan.space(Space::Arena);
+        if arena < self.most {
+            (self.most, self.made) = (arena, Some(made.clone()));
+        }
+        Ok(())
+    }
+
+    fn limit(&self) -> Option<CyclePoint> {
+        None
+    }
+
+    fn most(&self) -> Option<Bytes> {
+        Some(self.most)
+    }
 }
 
 /// What there is need of beyond SRAM.
@@ -175,13 +208,22 @@ impl ExternalSearch {
         let is_large = report.layers.len() > FEW_LAYERS || report.macs > FEW_MACS;
         let effort = if is_large { QUICK } else { THOROUGH };
         let alternatives = Alternatives::of(&inside, LEAST, board, options.objective);
+        let smaller = match options.objective {
+            Objective::Memory => MOST_SIZES,
+            Objective::Latency if report.macs > FEW_MACS => 0,
+            Objective::Latency if is_large && external::missing(board).is_none() => SMALLER / 2,
+            Objective::Latency => SMALLER,
+        };
         let mut search = Self {
+            smaller,
             is_inside: options.is_inside,
             ways: Vec::new(),
             tried: 0,
             contest: Contest::new(board, best, alternatives),
             external: None,
             divider: Divider::new(&inside, effort.close),
+            streamed: None,
+            least: None,
             far: 0,
             effort,
             inside,
@@ -201,15 +243,11 @@ impl ExternalSearch {
             Some(best) if is_least => Bytes(best.made.plan.space(Space::Arena).0.saturating_sub(1)),
             _ => options.arena_on(board),
         };
-        let smaller = match is_least {
-            true => MOST_SIZES,
-            false if self.inside.report.macs <= FEW_MACS => SMALLER,
-            false => 0,
-        };
+        let smaller = self.smaller;
         let at_size = |method| Way::AtSize(AtSize { method, sram, left: smaller, between: None });
         let report = &self.inside.report;
         if report.flash_bytes <= report.flash_limit_bytes && need == Need::All {
-            ways.push(at_size(Method::DepthFirst));
+            ways.push(Way::DepthFirst);
         }
         if !self.is_inside {
             if external::missing(board).is_none() {
@@ -220,19 +258,27 @@ impl ExternalSearch {
                 let published = if need == Need::All { OVERLAID.len() } else { 2 };
                 let overlaid = OVERLAID.into_iter().take(published);
                 ways.extend(overlaid.map(|what| at_size(Method::Overlaid(what))));
-                let sizes = std::iter::once(sram).chain(sizes::below(sram));
+                let sizes = sizes::within(sram, board);
                 let divided = if need == Need::All { self.effort.sizes } else { 0 };
                 let sizes = sizes.take(divided);
                 ways.extend(sizes.map(|sram| Way::Divided(Dividing::of(sram, &self.divider))));
             }
             if swap::missing(board).is_none() && board.drives(LaneKind::Card) {
-                ways.push(at_size(Method::Streamed));
+                let sram = match is_least {
+                    true => sram,
+                    false => sizes::within(sram, board).next().unwrap_or(sram),
+                };
+                let (method, between) = (Method::Streamed, None);
+                ways.push(Way::AtSize(AtSize { method, sram, left: smaller, between }));
                 let left = if is_least { MOST_SIZES } else { 0 };
                 let (method, between) = (Method::Swapped, None);
                 ways.push(Way::AtSize(AtSize { method, sram, left, between }));
             }
         }
         ways.push(Way::Filled);
+        if need == Need::All {
+            ways.push(Way::Least);
+        }
         ways
     }
 
@@ -241,9 +287,11 @@ impl ExternalSearch {
         [self.tried, self.tried + self.ways.len()]
     }
 
-    /// Whether SRAM does not hold the plan that all began with, so that what computes more may be worth it.
-    pub const fn is_beyond(&self) -> bool {
-        self.tried > 0 && !self.inside.report.fits
+    /// Whether what computes more may be worth it: SRAM does not hold the plan that all began with, or time is what
+    /// matters.
+    pub fn is_beyond(&self, options: &Options) -> bool {
+        let is_wanted = options.objective == Objective::Latency || !self.inside.report.fits;
+        self.tried > 0 && is_wanted
     }
 
     /// Whether all ways were tried.
@@ -268,6 +316,14 @@ impl ExternalSearch {
             self.contest.try_technique(technique);
         }
         match way {
+            Way::DepthFirst => {
+                let budget = options.arena_on(board);
+                let sizes = sizes::around(budget, board);
+                let is_inside = options.is_inside || self.is_inside;
+                let options = &Options { is_inside, ..options.clone() };
+                let asked = &Asked { options, ..*asked };
+                stream::in_image(asked, sizes, &mut self.contest.keeping(asked))?;
+            }
             Way::External => {
                 let (found, _) = Placing::new(model)?.found(model)?;
                 let external = external::plan(model, board, found)?;
@@ -298,6 +354,16 @@ impl ExternalSearch {
                     self.contest.fill(&best.made, asked)?;
                 }
             }
+            Way::Least if self.contest.best().is_none() => {
+                let mut least = Least { most: self.inside.report.peak_sram_bytes, made: None };
+                let budget = options.arena_on(board);
+                let sizes = sizes::below(least.most).take_while(|size| *size > budget);
+                if self.inside.report.flash_bytes <= self.inside.report.flash_limit_bytes {
+                    stream::in_image(asked, sizes, &mut least)?;
+                }
+                self.least = least.made;
+            }
+            Way::Least => {}
         }
         self.tried += 1;
         Ok(self.is_done())
@@ -344,6 +410,21 @@ impl ExternalSearch {
             is_inside,
             ..options.clone()
         });
+        // What takes several frames together is compared by all of them.
+        let limit = self.contest.limit(asked).filter(|_| all.frames == few.frames);
+        if let (Method::Streamed, Some(limit)) = (method, limit) {
+            let bound = match self.streamed.take() {
+                Some(bound) => bound,
+                None => stream::bound::Bound::of(model, board, &CostCache::on(board))?,
+            };
+            let least = bound.at(sram, board, options);
+            self.streamed = Some(bound);
+            // Less takes no less time.
+            if limit.since(CyclePoint::default()) <= least {
+                return Ok(None);
+            }
+        }
+        let before = self.contest.best().map(|best| best.end);
         let made = match method {
             Method::Overlaid(what) => match self.external.clone() {
                 Some(external) => {
@@ -351,8 +432,7 @@ impl ExternalSearch {
                 }
                 None => None,
             },
-            Method::DepthFirst => stream::in_image(model, board, &few)?,
-            Method::Streamed => Some(stream::plan(model, board, &all)?),
+            Method::Streamed => stream::faster(model, board, &all, limit)?,
             Method::Swapped => {
                 let (found, _) = swap::Placing.found(model)?;
                 Some(swap::plan(model, board, &few, found)?)
@@ -361,6 +441,11 @@ impl ExternalSearch {
         let is_least = options.objective == Objective::Memory;
         let halves = is_least && !self.effort.is_fine;
         let Some(made) = made else {
+            if method == Method::Streamed {
+                let left = self.left(left, sram, asked);
+                let next = sizes::below(sram).next().zip(left);
+                return Ok(next.map(|(sram, left)| AtSize { sram, left, ..at_size }));
+            }
             return Ok(between.and_then(|[_, does]| at_size.halved([sram, does])));
         };
         // Frames that are scheduled together are compared together.
@@ -380,16 +465,32 @@ impl ExternalSearch {
             };
             return Ok(between.and_then(|between| at_size.halved(between)));
         }
+        let is_better = self.contest.best().map(|best| best.end) != before;
         let is_worth = match is_least {
             true => end.is_some(),
-            // Where nothing fits yet, less may: other divisions of it are tried.
-            false if self.contest.best().is_none() => true,
-            false => self.effort.is_fine && !is_joined && !self.is_far(end),
+            false => !is_joined,
         };
         let less = if is_least { made.plan.space(Space::Arena).min(sram) } else { sram };
-        let left = left.checked_sub(1).filter(|_| is_worth);
+        let left = if is_better && !is_least { self.smaller } else { left };
+        let left = self.left(left, sram, asked).filter(|_| is_worth);
         let next = sizes::below(less).next().zip(left);
         Ok(next.map(|(sram, left)| AtSize { sram, left, ..at_size }))
+    }
+
+    /// How many smaller sizes are left behind one; nothing if there are none. Where nothing fits in a size, less may: within
+    /// an octave all are tried.
+    fn left(
+        &self,
+        left: usize,
+        sram: Bytes,
+        Asked { board, options, .. }: &Asked<'_>,
+    ) -> Option<usize> {
+        let is_latency = options.objective == Objective::Latency;
+        let is_near = sram.0 * 2 >= options.arena_on(board).0;
+        if is_latency && self.contest.best().is_none() && is_near && self.smaller > 0 {
+            return Some(left);
+        }
+        left.checked_sub(1)
     }
 
     /// The fastest plan that fits and runs, of those from external memory; else what comes
@@ -404,6 +505,14 @@ impl ExternalSearch {
         options: &Options,
     ) -> Result<Planned, PlanError> {
         let mut inside = self.inside;
+        if let Some(made) = self.least {
+            let technique = Way::DepthFirst.technique().unwrap_or_default();
+            let (_, alternatives) = self.contest.ended((technique, &made));
+            let mut planned =
+                described(of_auto(made, board), model, board, options, Some(Bytes(0)))?;
+            planned.report.alternatives = alternatives;
+            return Ok(planned);
+        }
         let (best, alternatives) = self.contest.ended((LEAST, &inside.made()));
         let best = best.filter(|best| best.made.plan != inside.plan);
         let Some(Best { made, frames, .. }) = best else {
@@ -415,7 +524,7 @@ impl ExternalSearch {
         let comes = made.plan.space(Space::Card).0 > 0;
         let mut planned = described(made, model, board, options, Some(Bytes(0)))?;
         if comes {
-            stream::tell_bound(&mut planned, model, board, options);
+            stream::bound::tell(&mut planned, model, board, options);
         }
         planned.report.alternatives = alternatives;
         Ok(planned)

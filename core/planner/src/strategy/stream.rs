@@ -21,21 +21,24 @@ pub mod bound;
 mod cut;
 mod frames;
 mod groups;
+mod in_image;
+
+pub use in_image::{Keep, in_image};
 
 use std::num::NonZeroU32;
 
 use crate::costs::CostCache;
 use crate::lower::{self, Layer};
 use crate::recipe::Made;
-use crate::schedule::work::Work;
+use crate::schedule::work::{Flow, Work};
 use crate::schedule::{Layout, Schedule};
-use crate::simulate::Transfers;
-use crate::strategy::{Brings, Technique, swap};
-use crate::{Integrity, Options, PlanError, Planned, simulate};
+use crate::simulate::{Direction, Transfers};
+use crate::strategy::{Brings, Technique, sizes, swap};
+use crate::{Integrity, Options, PlanError, simulate};
 use arrange::Arranging;
 use tilewright_board::Board;
 use tilewright_model::{Model, Node, Op, Tensor, Window};
-use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
+use tilewright_plan::{Bytes, CyclePoint, Cycles, Plan, Space};
 
 use crate::floor::Floor;
 use crate::schedule::depth_first::DepthFirstGroup;
@@ -49,8 +52,8 @@ use groups::{Choice, Times};
 pub const TECHNIQUE: Technique = Technique {
     brings_weights: Brings::From(Space::Card),
     name: "stream",
-    write: |asked, _| plan(asked.model, asked.board, asked.options),
-    tell: |planned, asked| tell_bound(planned, asked.model, asked.board, asked.options),
+    write: |asked, _| at_a_size(asked.model, asked.board, asked.options),
+    tell: |planned, asked| bound::tell(planned, asked.model, asked.board, asked.options),
     joins_frames: true,
     ..swap::TECHNIQUE
 };
@@ -87,15 +90,43 @@ const MANY_LOADS: usize = 1_000;
 const SMALL: usize = 4 << 20;
 const FEW_AHEAD: u32 = 16;
 
+/// The plan in the largest of the [sizes] that a budget holds, so that `auto` finds it with every larger budget; if it does
+/// not fit that, in all of the budget.
+fn at_a_size(model: &Model, board: &Board, options: &Options) -> Result<Made, PlanError> {
+    let budget = options.arena_on(board);
+    let size = sizes::within(budget, board).next();
+    if let Some(size) = size.filter(|size| *size < budget) {
+        let made = plan(model, board, &Options { sram: Some(size), ..options.clone() })?;
+        if made.plan.space(Space::Arena) <= size {
+            return Ok(made);
+        }
+    }
+    plan(model, board, options)
+}
+
 /// The plan of a model whose layers' weights lie on the card.
 ///
 /// # Errors
 /// [`PlanError`] names the node that no kernel runs as it is.
 pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Made, PlanError> {
+    let found = faster(model, board, options, None)?;
+    found.ok_or_else(|| PlanError::Order("the model has no layers".to_owned()))
+}
+
+/// The same if it is worth making: nothing of which its lanes tell that it does not end before `limit`.
+///
+/// # Errors
+/// As [`plan`].
+pub fn faster(
+    model: &Model,
+    board: &Board,
+    options: &Options,
+    limit: Option<CyclePoint>,
+) -> Result<Option<Made>, PlanError> {
     let several = frames::plan(model, board, options)?;
-    let mut search = Search::new(board, options);
+    let mut search = Search { limit, ..Search::new(board, options) };
     if let Some(made) = search.all_ways(model)? {
-        return Ok(made);
+        return Ok(Some(made));
     }
     if let Some((end, made)) = several {
         let alone = search.fastest.as_ref().filter(|found| !found.is_large());
@@ -106,47 +137,15 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Made, Pla
             None => u64::MAX,
         };
         if all < each.saturating_mul(frames.into()) {
-            return Ok(made);
+            return Ok(Some(made));
         }
     }
     // What does not fit says how much would.
-    if search.fastest.is_none() {
+    if search.fastest.is_none() && limit.is_none() {
         let outside = search.outside();
         search.less_depth_first(model, outside)?;
     }
-    let found = search.fastest.map(|found| found.made).or(search.least);
-    found.ok_or_else(|| PlanError::Order("the model has no layers".to_owned()))
-}
-
-/// The fastest plan with all weights in the plan image, with depth-first groups where SRAM does not hold what lies
-/// between layers; nothing if none fits.
-///
-/// # Errors
-/// [`PlanError`] names the node that no kernel runs as it is.
-pub fn in_image(
-    model: &Model,
-    board: &Board,
-    options: &Options,
-) -> Result<Option<Made>, PlanError> {
-    let mut search = Search::new(board, options);
-    let external = search.external();
-    for is_last in [false, true] {
-        for layers in ways(model, search.budget)? {
-            let arranging = Arranging::new(model, board, layers, u64::MAX, Integrity::Trusted)?;
-            let arranging = arranging.whole().arriving(options.streams_input);
-            let ways = match is_last {
-                false => groups::ways_with_weights(&arranging, [search.budget, external])?,
-                true => groups::bordered_inside(&arranging, search.budget)?,
-            };
-            for depth_first in ways {
-                search.way(&arranging.clone().with(depth_first), &FEW_SHARES[..1])?;
-            }
-        }
-        if search.fastest.is_some() {
-            break;
-        }
-    }
-    Ok(search.fastest.filter(|found| !found.is_large()).map(|found| found.made))
+    Ok(search.fastest.map(|found| found.made).or(search.least))
 }
 
 /// What lies outside of SRAM where several depth-first groups follow each other.
@@ -200,6 +199,10 @@ struct Search<'b> {
     is_last: bool,
     /// Frames that are planned as one program, of few by which ways are compared.
     line: Option<u32>,
+    /// What does not end before that is not worth planning.
+    limit: Option<CyclePoint>,
+    /// Whether something was not for that reason.
+    is_limited: bool,
 }
 
 impl<'b> Search<'b> {
@@ -215,6 +218,8 @@ impl<'b> Search<'b> {
             is_any_enough: false,
             is_last: false,
             line: None,
+            limit: None,
+            is_limited: false,
         }
     }
 
@@ -243,7 +248,7 @@ impl<'b> Search<'b> {
             let found = self.fastest.as_ref().filter(|found| !found.is_large());
             // Borders on a card may be chosen by time too.
             let is_done = |found: &Found| how != Outside::Nothing || !found.has_borders();
-            if made.is_some() || found.is_some_and(is_done) {
+            if made.is_some() || found.is_some_and(is_done) || self.is_limited {
                 return Ok(made);
             }
         }
@@ -265,7 +270,7 @@ impl<'b> Search<'b> {
                 let shares = if how == Outside::Nothing { &SHARES[..] } else { &[] };
                 self.way(&arranging, shares)?;
                 let (floor, lowered) = arranging.least()?;
-                if self.fastest.is_none() {
+                if self.fastest.is_none() && self.limit.is_none() {
                     let made = self.smallest(&floor, &lowered)?;
                     let arena = |made: &Made| made.plan.space(Space::Arena);
                     if self.least.as_ref().is_none_or(|least| arena(&made) < arena(least)) {
@@ -278,7 +283,18 @@ impl<'b> Search<'b> {
                 let is_tried = is_fused && self.fastest.is_some();
                 if !self.fits_alone && !is_tried {
                     let ways = match how {
-                        Outside::Nothing => groups::ways(&arranging, sizes)?,
+                        Outside::Nothing => {
+                            let (limit, mut is_limited) = (self.limit(), false);
+                            let costs = (self.board, &self.costs);
+                            let mut is_worth = |least: Cycles| {
+                                let is = limit.is_none_or(|limit| least < limit);
+                                is_limited |= !is;
+                                is
+                            };
+                            let ways = groups::ways(&arranging, sizes, costs, &mut is_worth)?;
+                            self.is_limited |= is_limited;
+                            ways
+                        }
                         Outside::Between => self.bordered(&arranging, sizes, false)?,
                         Outside::Frame => self.bordered(&arranging, sizes, true)?,
                     };
@@ -397,7 +413,8 @@ impl<'b> Search<'b> {
             let new = Search::new(self.board, self.options);
             let mut search = Search { budget, is_any_enough: true, ..new };
             let sizes = [budget, outside];
-            let whole = groups::ways(&arranging, sizes)?;
+            let costs = (self.board, &self.costs);
+            let whole = groups::ways(&arranging, sizes, costs, &mut |_| true)?;
             let little = arranging.clone().in_little(budget);
             let (between, frame) = match is_small {
                 true => {
@@ -439,16 +456,36 @@ impl<'b> Search<'b> {
         self.options.integrity == Integrity::Sealed
     }
 
-    /// Whether what the core computes alone takes as long as the fastest plan, wherever loads lie.
-    fn is_too_slow(&self, lowered: &Plan, work: &Work) -> bool {
-        let Some(best) = self.fastest.as_ref().filter(|_| self.line.is_none()) else {
+    /// Whether what the core computes alone, or the card reads, takes as long as the fastest plan, wherever loads lie.
+    fn is_too_slow(&mut self, lowered: &Plan, work: &Work) -> bool {
+        if self.line.is_some() || self.fastest.is_none() && self.limit.is_none() {
             return false;
-        };
+        }
         let steps = work.tasks.iter().filter_map(|task| {
             let op = lowered.ops.get(task.op as usize)?;
             Some(((op, &task.tiny.tile, task.tiny.views.as_slice()), task.order))
         });
-        best.key <= (false, CyclePoint::default() + self.costs.least(self.board, steps))
+        let core = self.costs.least(self.board, steps);
+        let card = self.options.card_in(self.board);
+        let transfers = Transfers::new(self.board, card.as_ref());
+        let come = work.residences.iter().filter(|residence| {
+            residence.home.space == Space::Card && matches!(residence.flow, Flow::Comes { .. })
+        });
+        let read = |bytes: u64| transfers.command(bytes, Direction::Read).0;
+        let reads = match transfers.open_reads() {
+            true => read(come.map(|residence| residence.bytes).sum()),
+            false => come.map(|residence| read(residence.bytes)).sum(),
+        };
+        let end = CyclePoint::default() + core.max(Cycles(reads));
+        let is_limited = self.limit.is_some_and(|limit| limit <= end);
+        self.is_limited |= is_limited;
+        is_limited || self.fastest.as_ref().is_some_and(|best| best.key <= (false, end))
+    }
+
+    /// What the core computes in plans that are not worth planning.
+    fn limit(&self) -> Option<Cycles> {
+        let limit = self.limit.filter(|_| self.line.is_none())?;
+        Some(limit.since(CyclePoint::default()))
     }
 
     /// When so many frames of a plan end.
@@ -548,46 +585,4 @@ fn ways(model: &Model, budget: u64) -> Result<Vec<Vec<Layer>>, PlanError> {
         }
     }
     Ok(ways)
-}
-
-/// Says of a plan what no order of its steps and reads goes below, wherever they lie in SRAM.
-pub fn tell_bound(planned: &mut Planned, model: &Model, board: &Board, options: &Options) {
-    let Planned { plan, report, .. } = planned;
-    if report.latency_us.is_none() {
-        return;
-    }
-    let Some(card) = options.card_in(board) else { return };
-    let on_card = plan.constants.iter().filter(|block| block.space == Space::Card);
-    let nodes: Vec<u32> = on_card.map(|block| block.node).collect();
-    // Bytes of weights that come, and cycles.
-    let mut layers: Vec<[u64; 2]> = Vec::new();
-    let mut ends = 0;
-    for (number, (layer, row)) in plan.layers.iter().zip(&report.layers).enumerate() {
-        // The layers of a depth-first group need their weights by turns.
-        let coming = layer.nodes.iter().filter(|node| nodes.contains(node));
-        let weights: u64 = coming.map(|node| weights(model, *node)).sum();
-        match layers.last_mut().filter(|_| number < ends) {
-            Some([bytes, cycles]) => {
-                *bytes += weights;
-                *cycles += row.cycles;
-            }
-            None => layers.push([weights, row.cycles]),
-        }
-        let line_buffers =
-            layer.writes.iter().filter_map(|tensor| plan.tensors.get(*tensor as usize));
-        let line_buffers = line_buffers.filter(|tensor| tensor.is_part());
-        ends = line_buffers.map(|tensor| tensor.end as usize).fold(ends, usize::max);
-    }
-    let (sram, frames) = (options.arena_on(board), options.frames.get());
-    let bound = bound::bound(&layers, 0, board, &card, sram, frames);
-    report.bound_us = Some(bound.at(board.core.clock.hertz));
-}
-
-/// Bytes of a node's weights, without its biases.
-fn weights(model: &Model, node: u32) -> u64 {
-    let Some(node) = model.nodes.get(node as usize).filter(|node| node.op.is_weighted()) else {
-        return 0;
-    };
-    let constant = node.inputs.get(1).map(|id| model.tensor(*id)).filter(|t| t.is_constant());
-    constant.and_then(|weights| weights.shape.elements()).unwrap_or(0) as u64
 }

@@ -3,8 +3,9 @@
 use crate::costs::CostCache;
 use crate::recipe::Made;
 use crate::strategy::alternatives::Alternatives;
+use crate::strategy::stream::Keep;
 use crate::strategy::weights_in_sram::load_weights;
-use crate::strategy::{Asked, Strategy};
+use crate::strategy::{Asked, Strategy, sizes};
 use crate::{Objective, Options, PlanError, simulate};
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
@@ -57,6 +58,13 @@ impl Contest {
         self.best.as_ref()
     }
 
+    /// What ends then or later is not the best; nothing if that is not decided by time.
+    pub fn limit(&self, asked: &Asked<'_>) -> Option<CyclePoint> {
+        let Options { objective, frames, .. } = asked.options;
+        let best = self.best.as_ref().filter(|best| best.frames == frames.get());
+        best.filter(|_| *objective == Objective::Latency).map(|best| best.end)
+    }
+
     /// When a plan ends, if SRAM and external memories hold it.
     ///
     /// # Errors
@@ -107,28 +115,70 @@ impl Contest {
         }
         let is_better = |known| key(&made.plan, end, options) < known;
         if fits && known.is_none_or(|(plan, end)| is_better(key(plan, end, options))) {
-            let (board, strategy) = (board.id.clone(), Strategy::Auto.name().to_owned());
-            let plan = Plan { board, strategy, ..made.plan.clone() };
-            let made = Made { recipe: made.recipe.clone(), plan };
+            let made = of_auto(made.clone(), board);
             let technique = self.technique.clone();
             self.best = Some(Best { technique, made, end, frames });
         }
         Ok(fits)
     }
 
-    /// Keeps a plan with weights in what it leaves of SRAM, if that is the best.
+    /// Keeps a plan with weights in what it leaves of SRAM, if that is the best: beside copies from a card, of the largest
+    /// of the [sizes] that the budget holds, since what a little more holds may take longer.
     ///
     /// # Errors
     /// As [`Self::end`].
     pub fn fill(&mut self, made: &Made, asked: &Asked<'_>) -> Result<(), PlanError> {
         let Asked { board, options, .. } = *asked;
-        if options.objective == Objective::Latency
-            && let Some(kept) = load_weights(made, board, &self.costs, options.arena_on(board))
+        let budget = options.arena_on(board);
+        let size = match made.plan.space(Space::Card) {
+            Bytes(0) => Some(budget),
+            _ => sizes::within(budget, board).next(),
+        };
+        if let Some(size) = size.filter(|_| options.objective == Objective::Latency)
+            && let Some(kept) = load_weights(made, board, &self.costs, size)
         {
             self.tried(&kept, asked)?;
         }
         Ok(())
     }
+}
+
+/// A contest that keeps what is planned for it.
+pub struct Keeping<'c, 'a> {
+    contest: &'c mut Contest,
+    asked: &'c Asked<'a>,
+}
+
+impl Contest {
+    /// What is planned takes part in the contest.
+    pub const fn keeping<'c, 'a>(&'c mut self, asked: &'c Asked<'a>) -> Keeping<'c, 'a> {
+        Keeping { contest: self, asked }
+    }
+}
+
+impl Keep for Keeping<'_, '_> {
+    fn keep(&mut self, made: &Made) -> Result<(), PlanError> {
+        if self.contest.tried(made, self.asked)?.is_some() {
+            self.contest.fill(made, self.asked)?;
+        }
+        Ok(())
+    }
+
+    fn limit(&self) -> Option<CyclePoint> {
+        self.contest.limit(self.asked)
+    }
+
+    fn most(&self) -> Option<Bytes> {
+        let is_memory = self.asked.options.objective == Objective::Memory;
+        let best = self.contest.best.as_ref().filter(|_| is_memory)?;
+        Some(best.made.plan.space(Space::Arena))
+    }
+}
+
+/// What another strategy made as a plan of `auto`.
+pub fn of_auto(Made { recipe, plan }: Made, board: &Board) -> Made {
+    let (board, strategy) = (board.id.clone(), Strategy::Auto.name().to_owned());
+    Made { recipe, plan: Plan { board, strategy, ..plan } }
 }
 
 /// What is made least.

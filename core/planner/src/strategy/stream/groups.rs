@@ -3,21 +3,27 @@
 
 mod borders;
 mod inside;
+mod known;
 mod times;
 
 pub use borders::Choice;
+pub use known::KnownGroups;
 pub use times::Times;
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::arrange::Arranging;
 use crate::PlanError;
+use crate::costs::CostCache;
 use crate::schedule::cut::Fineness;
-use crate::schedule::depth_first::{DepthFirstGroup, MOST_LAYERS, Network};
+use crate::schedule::depth_first::{DepthFirstGroup, MOST_LAYERS};
 use crate::schedule::operator::Operator;
+use tilewright_board::Board;
+use tilewright_plan::Cycles;
 
 /// Layers before and behind those that do not fit that may go with them.
-const AROUND: usize = 6;
+pub const AROUND: usize = 6;
 /// Runs of layers that are no further apart are one.
 const APART: usize = 4;
 /// Rows of the last layer that are made at once.
@@ -30,24 +36,27 @@ const BYTES: [u64; 4] = [u64::MAX, 16 << 10, 8 << 10, 1];
 const TRIED: [usize; 2] = [8, 4];
 
 /// The ways to form depth-first groups so that what they hold fits `budget` bytes, of external RAM besides
-/// `external`; none if all layers do without, or nothing helps.
+/// `external`; none if all layers do without, or nothing helps. Those alone that are worth a look, of which the core's
+/// least time is told.
 ///
 /// # Errors
 /// [`PlanError`] names the tensor that cannot be planned.
 pub fn ways(
     arranging: &Arranging<'_>,
     [budget, external]: [u64; 2],
+    (board, costs): (&Board, &CostCache),
+    is_worth: &mut dyn FnMut(Cycles) -> bool,
 ) -> Result<Vec<Vec<DepthFirstGroup>>, PlanError> {
     let draft = arranging.draft()?;
     let operators = Operator::of(&draft);
-    let network = arranging.network(&draft, &operators);
-    let needed: Vec<u64> = arranging.needed().collect();
+    let known = KnownGroups::new(arranging, arranging.network(&draft, &operators));
     // Weights need room beside activations.
     for eighths in [8, 7, 6, 4] {
-        let is_large = larger(&needed, budget / 8 * eighths);
+        let is_large = larger(known.needed(), budget / 8 * eighths);
         let external = if eighths == 8 { external } else { 0 };
-        let found = of_all(&network, &is_large, [budget, external]);
+        let mut found = of_all(&known, &is_large, [budget, external]);
         if !found.is_empty() {
+            found.retain(|way| is_worth(known.least(&operators, way, (board, costs))));
             return Ok(found);
         }
     }
@@ -92,27 +101,22 @@ fn all_runs(runs: &[Range<usize>]) -> Option<Range<usize>> {
 }
 
 /// The same where all weights lie in the plan image, from few steps to many.
-///
-/// # Errors
-/// As [`ways`].
 pub fn ways_with_weights(
-    arranging: &Arranging<'_>,
+    known: &KnownGroups<'_>,
     [budget, external]: [u64; 2],
-) -> Result<Vec<Vec<DepthFirstGroup>>, PlanError> {
-    let draft = arranging.draft()?;
-    let operators = Operator::of(&draft);
-    let network = arranging.network(&draft, &operators);
-    let is_large = larger(&arranging.needed().collect::<Vec<u64>>(), budget);
+) -> Vec<Vec<DepthFirstGroup>> {
+    let is_large = larger(known.needed(), budget);
     let all = is_large.len();
     let (mut found, mut end) = (vec![Vec::<DepthFirstGroup>::new()], 0);
     for run in runs(&is_large) {
         let within = end..all;
         let ways = |outside: &[usize]| {
             let given = (budget, &MANY_ROWS[..], outside);
-            of_run_with(&network, run.clone(), within.clone(), given)
+            of_run_with(known, run.clone(), within.clone(), given)
         };
         let mut of_run = ways(&[]);
         // What programs take may be read where it arrives.
+        let network = known.network();
         let taken: Vec<usize> = network.taken().collect();
         let bytes: u64 = taken.iter().map(|tensor| network.bytes(*tensor)).sum();
         if bytes <= external {
@@ -126,28 +130,20 @@ pub fn ways_with_weights(
         let with = |number: usize| {
             let before: &Vec<DepthFirstGroup> = found.get(number).or_else(|| found.last())?;
             let own = of_run.get(number).or_else(|| of_run.last())?;
-            Some(before.iter().chain([own]).cloned().collect::<Vec<DepthFirstGroup>>())
+            let own = DepthFirstGroup::clone(own);
+            Some(before.iter().cloned().chain([own]).collect::<Vec<DepthFirstGroup>>())
         };
         found = (0..count).filter_map(with).collect();
         let ends = found.iter().flatten().map(|group| group.layers.end);
         end = ends.max().unwrap_or(end);
     }
     found.retain(|way| !way.is_empty());
-    Ok(found)
+    found
 }
 
 /// The ways for several groups to follow each other, with borders in SRAM.
-///
-/// # Errors
-/// As [`ways`].
-pub fn bordered_inside(
-    arranging: &Arranging<'_>,
-    budget: u64,
-) -> Result<Vec<Vec<DepthFirstGroup>>, PlanError> {
-    let draft = arranging.draft()?;
-    let operators = Operator::of(&draft);
-    let network = arranging.network(&draft, &operators);
-    Ok(inside::ways(&network, &arranging.needed().collect::<Vec<u64>>(), budget))
+pub fn bordered_inside(known: &KnownGroups<'_>, budget: u64) -> Vec<Vec<DepthFirstGroup>> {
+    inside::ways(known, budget)
 }
 
 /// Steps more than one for each layer.
@@ -157,7 +153,7 @@ fn more_steps(group: &DepthFirstGroup) -> usize {
 
 /// The ways for all runs of layers that are large.
 fn of_all(
-    network: &Network<'_>,
+    known: &KnownGroups<'_>,
     is_large: &[bool],
     [budget, external]: [u64; 2],
 ) -> Vec<Vec<DepthFirstGroup>> {
@@ -166,10 +162,16 @@ fn of_all(
     let runs = runs(is_large);
     let all = all_runs(&runs).unwrap_or_default();
     for run in runs {
-        let ways = of_run(network, run, end..is_large.len(), budget);
+        let ways = of_run(known, run, end..is_large.len(), budget);
         let Some(last) = ways.iter().map(|group| group.layers.end).max() else {
             let choice = Choice { takes: false, times: None };
-            return borders::ways(network, &all, is_large.len(), [budget, external], choice);
+            return borders::ways(
+                known.network(),
+                &all,
+                is_large.len(),
+                [budget, external],
+                choice,
+            );
         };
         end = last;
         of_runs.push(ways);
@@ -196,13 +198,13 @@ fn runs(is_large: &[bool]) -> Vec<Range<usize>> {
 
 /// The ways to form a group of a run and some of the layers around it, within `all`.
 fn of_run(
-    network: &Network<'_>,
+    known: &KnownGroups<'_>,
     run: Range<usize>,
     all: Range<usize>,
     budget: u64,
 ) -> Vec<DepthFirstGroup> {
-    let ways = of_run_with(network, run, all, (budget, &ROWS, &[]));
-    let mut found: Vec<(usize, u64, DepthFirstGroup)> =
+    let ways = of_run_with(known, run, all, (budget, &ROWS, &[]));
+    let mut found: Vec<(usize, u64, Rc<DepthFirstGroup>)> =
         ways.into_iter().map(|group| (group.made.len(), group.least_bytes(), group)).collect();
     let [fewest, least] = TRIED;
     found.sort_by_key(|(steps, needed, _)| (*steps, *needed));
@@ -210,20 +212,20 @@ fn of_run(
     let mut rest = found.split_off(fewest.min(found.len()));
     rest.sort_by_key(|(steps, needed, _)| (*needed, *steps));
     rest.truncate(least);
-    found.into_iter().chain(rest).map(|(.., group)| group).collect()
+    found.into_iter().chain(rest).map(|(.., group)| Rc::unwrap_or_clone(group)).collect()
 }
 
 /// All of them, with so many rows of the last layer at once, and some tensors in external RAM.
 fn of_run_with(
-    network: &Network<'_>,
+    known: &KnownGroups<'_>,
     run: Range<usize>,
     all: Range<usize>,
     (budget, rows, outside): (u64, &[u16], &[usize]),
-) -> Vec<DepthFirstGroup> {
+) -> Vec<Rc<DepthFirstGroup>> {
     let starts = (run.start.saturating_sub(AROUND).max(all.start)..=run.start).rev();
     let mut found = Vec::new();
     for start in starts {
-        if !network.makes_rows(start) {
+        if !known.network().makes_rows(start) {
             break;
         }
         let ends =
@@ -231,7 +233,7 @@ fn of_run_with(
         for end in ends {
             for (rows, bytes) in rows.iter().flat_map(|rows| BYTES.map(|bytes| (*rows, bytes))) {
                 let fineness = Fineness::of_rows(rows, bytes);
-                let Some(group) = network.depth_first(start..end, fineness, outside) else { break };
+                let Some(group) = known.group(start..end, fineness, outside) else { break };
                 if group.least_bytes() <= budget {
                     found.push(group);
                 }

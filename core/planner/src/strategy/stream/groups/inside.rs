@@ -1,13 +1,13 @@
 //! Depth-first groups that follow each other where one would hold too much: what lies at their borders lies whole in
 //! SRAM. Layers that need no more than there is go alone.
 
-use std::ops::Range;
-
 use std::num::NonZeroU32;
+use std::ops::Range;
+use std::rc::Rc;
 
-use super::{BYTES, MANY_ROWS};
+use super::{BYTES, KnownGroups, MANY_ROWS};
 use crate::schedule::cut::Fineness;
-use crate::schedule::depth_first::{DepthFirstGroup, MOST_LAYERS, Network};
+use crate::schedule::depth_first::{DepthFirstGroup, MOST_LAYERS};
 
 /// Parts of what may be held, in sixteenths, that are tried: places leave gaps.
 const SIXTEENTHS: [u64; 3] = [16, 15, 14];
@@ -27,22 +27,21 @@ struct Cut {
     is_alone: bool,
 }
 
-/// The ways for layers, each of which needs so many bytes alone, to go in groups that hold at most `budget` bytes: of
-/// few steps. None if no layer needs more, or there is no way.
-pub fn ways(network: &Network<'_>, needed: &[u64], budget: u64) -> Vec<Vec<DepthFirstGroup>> {
+/// The ways for layers to go in groups that hold at most `budget` bytes: of few steps. None if no layer needs more, or
+/// there is no way.
+pub fn ways(known: &KnownGroups<'_>, budget: u64) -> Vec<Vec<DepthFirstGroup>> {
     let mut found: Vec<Vec<DepthFirstGroup>> = Vec::new();
     for sixteenths in SIXTEENTHS {
         let most = budget / 16 * sixteenths;
-        let groups = fewest_steps(network, needed, most);
+        let groups = fewest_steps(known, most);
         let coarsest = |layers: Range<usize>| {
             let of_rows = |rows| BYTES.map(|bytes| Fineness::of_rows(rows, bytes));
             let fineness = MANY_ROWS.into_iter().rev().flat_map(of_rows);
             let fineness = fineness.chain(CHANNELS.into_iter().rev().map(by_channels));
-            let ways =
-                fineness.filter_map(|fineness| network.depth_first(layers.clone(), fineness, &[]));
-            let passing = network.passing(&layers);
+            let ways = fineness.filter_map(|fineness| known.group(layers.clone(), fineness, &[]));
+            let passing = known.network().passing(&layers);
             let fits = ways.filter(|group| group.least_bytes() + passing <= most);
-            fits.min_by_key(|group| group.made.len())
+            fits.min_by_key(|group| group.made.len()).map(Rc::unwrap_or_clone)
         };
         let groups: Option<Vec<DepthFirstGroup>> = groups.into_iter().map(coarsest).collect();
         found.extend(groups.filter(|groups| !groups.is_empty()));
@@ -60,7 +59,8 @@ fn by_channels(channels: u32) -> Fineness {
 }
 
 /// The groups of the way with fewest steps, rows or channels made in the finest way; none if there is no way.
-fn fewest_steps(network: &Network<'_>, needed: &[u64], most: u64) -> Vec<Range<usize>> {
+fn fewest_steps(known: &KnownGroups<'_>, most: u64) -> Vec<Range<usize>> {
+    let needed = known.needed();
     let mut cuts: Vec<Option<Cut>> = vec![None; needed.len() + 1];
     cuts[0] = Some(Cut { steps: 0, start: 0, is_alone: true });
     for end in 1..=needed.len() {
@@ -76,22 +76,19 @@ fn fewest_steps(network: &Network<'_>, needed: &[u64], most: u64) -> Vec<Range<u
         }
         let mut together = |start: usize, finest: Fineness| {
             let Some(before) = cuts[start] else { return true };
-            let group = network.depth_first(start..end, finest, &[]);
-            let fits = |group: &&DepthFirstGroup| {
-                group.least_bytes() + network.passing(&(start..end)) <= most
-            };
-            if let Some(group) = group.as_ref().filter(fits) {
-                let steps = before.steps + group.made.len();
+            let finest = known.finest(start..end, finest);
+            if let Some(finest) = finest.filter(|finest| finest.bytes <= most) {
+                let steps = before.steps + finest.steps;
                 consider(Cut { steps, start, is_alone: false });
             }
-            group.is_some()
+            finest.is_some()
         };
         for start in end.saturating_sub(MOST_BY_CHANNELS)..last {
             together(start, by_channels(CHANNELS[0]));
         }
         // Longer groups hold more, but for what they do not hold whole at their start.
         for start in (end.saturating_sub(MOST_LAYERS)..end).rev() {
-            if !network.makes_rows(start) {
+            if !known.network().makes_rows(start) {
                 break;
             }
             let is_large = needed[start..end].iter().any(|bytes| *bytes > most);
