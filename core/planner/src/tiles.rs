@@ -3,8 +3,9 @@
 
 use crate::PlanError;
 use serde::{Deserialize, Serialize};
-use tilewright_model::Model;
 use tilewright_model::tiling::{self, Grid, Region, Tiled, Tiling, TilingError};
+use tilewright_model::{Model, TensorId};
+use tilewright_plan::Bytes;
 use tilewright_report::Unsupported;
 
 /// Which layers are made in tiles, as numbers of nodes, and in how many.
@@ -46,6 +47,24 @@ const GRIDS: [[u16; 2]; 11] =
 /// Tilings of a model that differ in their layers or their grids; none if nothing of it can be made in tiles.
 #[must_use]
 pub fn tilings(model: &Model) -> Vec<Tiling> {
+    of_regions(regions(model))
+}
+
+/// Those of them that a budget may hold if no two tensors share bytes.
+pub fn tilings_within(model: &Model, budget: Bytes) -> Vec<Tiling> {
+    let active = tiling::active_bytes(model);
+    let bytes = |id: TensorId| model.tensor(id).bytes().unwrap_or(0) as u64;
+    let is_small = |(_, region): &(u16, Region)| {
+        let mut others = (0..active.len()).filter(|node| !region.nodes.contains(node));
+        let [from, to] = [region.input, region.output].map(bytes);
+        // What joins the tiles is there beside all of them, and half of them at least beside what they are cut from.
+        others.all(|node| active[node] <= budget.0) && to.max(from / 2 + to / 4) <= budget.0 / 2
+    };
+    of_regions(regions(model).into_iter().filter(is_small).collect())
+}
+
+/// Regions that differ, with their thresholds.
+fn regions(model: &Model) -> Vec<(u16, Region)> {
     let mut regions: Vec<(u16, Region)> = Vec::new();
     for threshold in (100..=900).rev().step_by(100) {
         if let Ok(region) = Region::of(model, threshold)
@@ -54,6 +73,10 @@ pub fn tilings(model: &Model) -> Vec<Tiling> {
             regions.push((threshold, region));
         }
     }
+    regions
+}
+
+fn of_regions(regions: Vec<(u16, Region)>) -> Vec<Tiling> {
     let of_region = |(threshold, _): (u16, Region)| {
         GRIDS.map(|[rows, columns]| Tiling { grid: Grid { rows, columns }, threshold })
     };
