@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use fastrand::Rng;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
@@ -18,9 +19,12 @@ pub struct Options {
     /// Boards; may be repeated
     #[arg(long = "board", default_values = ["stm32f746g-disco", "stm32f469i-disco", "nucleo-f767zi"])]
     boards: Vec<String>,
-    /// Budgets between an eighth of what `resident` needs and a quarter more than that
+    /// Budgets between an eighth of what `resident` needs and a quarter more than that, drawn from as many equal parts
     #[arg(long, default_value_t = 16)]
     budgets: u32,
+    /// What budgets are drawn with
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// Do not plan by the other strategies
     #[arg(long)]
     alone: bool,
@@ -65,8 +69,9 @@ fn on_board(model: &Model, board: &Board, options: &Options, broken: &mut Broken
     let (least, most) = (needed / 8.0, needed * 1.25);
     let mut best_with_less: Option<(u64, f64)> = None;
     let started = broken.time;
+    let mut rng = Rng::with_seed(options.seed);
     for number in 0..options.budgets {
-        let part = f64::from(number) / f64::from(options.budgets.max(2) - 1);
+        let part = (f64::from(number) + rng.f64()) / f64::from(options.budgets);
         let sram = Bytes((least * (most / least).powf(part)) as u64);
         if sram > board.arena() {
             break;
