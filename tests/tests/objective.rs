@@ -74,6 +74,45 @@ fn under_a_budget_nothing_that_fits_is_faster() {
     assert!(between > MODELS / 50, "{between} of {MODELS} arenas lie between least and resident");
 }
 
+/// Of each network on a board budgets of which a larger one has had the slower plan: depth-first groups, weights from the
+/// card, and tiles that were found with the smaller one alone.
+#[test]
+fn more_memory_never_makes_a_slower_plan() {
+    const CASES: [(&str, &str, &[u64]); 4] = [
+        ("mobilenet-v2-w0.35-r96", "nucleo-f767zi", &[27_386, 31_930]),
+        ("mobilenet-v2-w0.35-r96", "nucleo-f767zi", &[43_405, 50_606, 59_003, 93_514, 127_118]),
+        ("resnet8", "nucleo-f767zi", &[11_353, 13_236]),
+        ("vww", "stm32f469i-disco", &[59_283, 69_120]),
+    ];
+    for (name, board, budgets) in CASES {
+        let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
+        let board = tilewright_board::find(board).unwrap();
+        let mut before: Option<f64> = None;
+        for sram in budgets {
+            let options = Options { sram: Some(Bytes(*sram)), ..Options::default() };
+            let found = tilewright_planner::plan(&model, &board, Strategy::Auto, &options).unwrap();
+            assert!(found.report.fits, "{name}, {sram} B");
+            let time = found.report.latency_us.unwrap().0;
+            assert!(before.is_none_or(|less| time <= less), "{name}, {sram} B: {time}, {before:?}");
+            before = Some(time);
+        }
+    }
+}
+
+#[test]
+fn what_fits_nowhere_says_what_depth_first_groups_would_need() {
+    let model = tilewright_zoo::network("vww").unwrap().int8().unwrap();
+    let whole = Options { objective: Objective::Memory, is_inside: true, ..Options::default() };
+    let least = planned(&model, Strategy::Auto, &whole).report.peak_sram_bytes;
+    let reordered = planned(&model, Strategy::Reordered, &whole).report.peak_sram_bytes;
+    let options = Options { sram: Some(Bytes(least.0 / 2)), is_inside: true, ..Options::default() };
+    let report = planned(&model, Strategy::Auto, &options).report;
+    let needed = report.does_not_fit.map(|why| why.needed_bytes).unwrap();
+    assert!(least <= needed && needed < reordered, "{least} {needed} {reordered}");
+    let options = Options { sram: Some(needed), ..options };
+    assert!(planned(&model, Strategy::Auto, &options).report.fits, "{needed}");
+}
+
 #[test]
 fn the_least_memory_is_the_least_also_beyond_sram() {
     let model = tilewright_zoo::network("vww").unwrap().int8().unwrap();

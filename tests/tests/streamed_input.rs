@@ -113,7 +113,7 @@ fn rows_that_arrive_wrongly_are_refused() {
     let last = arrivals(&plan).len() - 1;
     for (wrong, why) in [
         (without(0), "something runs before"),
-        (without(1), "do not hold"),
+        (without(1), "are next"),
         (without(last), "rows of the input arrive"),
         (moved(1), "do not hold"),
         (moved(1 << 20), "reaches past"),
