@@ -91,11 +91,13 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         let expected = reference(&model, seed);
         for way in WAYS {
             let what = format!("{}, {}, {way:?}, {:?}", model.name, board.id, options.sram);
-            let Planned { plan, timeline, report, .. } = planned_so(&model, &board, way, &options);
-            check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let planned = planned_so(&model, &board, way, &options);
+            let tiled = planned.model(&model).clone();
+            let (model, Planned { plan, timeline, report, .. }) = (&tiled, planned);
+            check(&plan, model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
             assert!(report.fits, "{what}: {:?}", report.does_not_fit);
             assert!(report.peak_sram_bytes <= report.sram_limit_bytes, "{what}");
-            for found in runs(&plan, &model, seed) {
+            for found in runs(&plan, model, seed) {
                 assert_eq!(found.as_ref(), Ok(&expected), "{what}");
             }
             let core = &plan.programs[0].lanes[0];
