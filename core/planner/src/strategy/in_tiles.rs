@@ -1,5 +1,6 @@
-//! `auto` in tiles: where SRAM does not hold all activations, the layers of most active memory tile by tile, all in SRAM,
-//! in each grid and above each threshold ([`tilings`]). The strategy `sparse-tiled` is one of these.
+//! `auto` in tiles: where more than the plan in SRAM was compared, and SRAM does not hold that or time is the objective,
+//! the layers of most active memory tile by tile, all in SRAM, in each grid and above each threshold
+//! ([`tilings_within`]). The strategy `sparse-tiled` is one of these.
 
 use super::alternatives::Alternatives;
 use super::auto::LEAST;

@@ -141,19 +141,17 @@ impl Contest {
         }
         Ok(())
     }
+
+    /// What is planned takes part in the contest.
+    pub const fn keeping<'c, 'a>(&'c mut self, asked: &'c Asked<'a>) -> Keeping<'c, 'a> {
+        Keeping { contest: self, asked }
+    }
 }
 
 /// A contest that keeps what is planned for it.
 pub struct Keeping<'c, 'a> {
     contest: &'c mut Contest,
     asked: &'c Asked<'a>,
-}
-
-impl Contest {
-    /// What is planned takes part in the contest.
-    pub const fn keeping<'c, 'a>(&'c mut self, asked: &'c Asked<'a>) -> Keeping<'c, 'a> {
-        Keeping { contest: self, asked }
-    }
 }
 
 impl Keep for Keeping<'_, '_> {

@@ -7,6 +7,7 @@ mod known;
 mod times;
 
 pub use borders::Choice;
+pub use inside::ways as bordered_inside;
 pub use known::KnownGroups;
 pub use times::Times;
 
@@ -139,11 +140,6 @@ pub fn ways_with_weights(
     }
     found.retain(|way| !way.is_empty());
     found
-}
-
-/// The ways for several groups to follow each other, with borders in SRAM.
-pub fn bordered_inside(known: &KnownGroups<'_>, budget: u64) -> Vec<Vec<DepthFirstGroup>> {
-    inside::ways(known, budget)
 }
 
 /// Steps more than one for each layer.
