@@ -82,6 +82,20 @@ fn a_read_of_nothing_reaches_the_firmwares_handler_with_its_address() {
 }
 
 #[test]
+fn an_unaligned_pair_of_words_reaches_the_firmwares_handler() {
+    for board in emulated::of_every_core() {
+        // movs r0,#0x20; lsls r0,r0,#24; adds r0,#1; ldrd r0,r1,[r0]
+        let (fault, console) = fault(broken(&board, &[0x2020, 0x0600, 0x3001, 0xe9d0, 0x0100]));
+        assert_eq!(fault.kind, FaultKind::HardFault, "{}", fault.message);
+        assert!(fault.message.starts_with("unaligned access at 0x"), "{}", fault.message);
+        let said = console.lines().last().unwrap();
+        assert!(said.contains("cfsr 0x01000000 hfsr 0x40000000"), "{said}");
+        let pc = fault.registers.iter().find(|(name, _)| name == "pc").unwrap().1;
+        assert!(said.contains(&format!("pc {pc:#010x} lr")), "{said}, the worker says {pc:#010x}");
+    }
+}
+
+#[test]
 fn a_stack_overflow_is_said_by_the_firmware_itself() {
     for board in emulated::of_every_core() {
         // push {r0-r7}; b -

@@ -4,6 +4,7 @@
 //! the block runs: the number of its instructions, which is exact, and its cycles, which are
 //! modelled. [`issues`] tells it by instructions, and [`disassemble`] gives their text.
 
+mod alignment;
 mod block;
 mod cache;
 mod decode;
@@ -18,6 +19,7 @@ mod m7;
 mod narrow;
 mod wide;
 
+pub use alignment::Alignment;
 pub use block::{
     BlockCost, Branches, Flags, Issued, block_cost, branches, exception_cycles, issues,
 };

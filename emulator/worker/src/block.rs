@@ -1,8 +1,9 @@
 //! The block hook: charges each block, and does what is due at its border.
 
-use tilewright_cores::{BlockCost, Flags, block_cost};
+use tilewright_cores::{Alignment, BlockCost, Flags, block_cost};
 use tilewright_report::FaultKind;
 
+use crate::alignment;
 use crate::exception;
 use crate::fault::status;
 use crate::lines::{self, Loop};
@@ -24,7 +25,10 @@ pub fn entered(uc: &mut Engine<'_>, address: u64, size: u32) {
         && let Some(flags) = machine.table.seen(index, size)
         && !flags.any(machine.attention)
     {
-        machine.enter(index, address, size, flags);
+        if machine.table.asks(index).is_some() && !is_aligned(uc, index, address) {
+            return;
+        }
+        uc.get_data_mut().enter(index, address, size, flags);
         return;
     }
     carefully(uc, address, size);
@@ -68,6 +72,11 @@ fn carefully(uc: &mut Engine<'_>, address: u32, size: u32) {
             return;
         }
     }
+    if let Some(index) = index
+        && !is_aligned(uc, index, address)
+    {
+        return;
+    }
     let machine = uc.get_data_mut();
     match index {
         Some(index) => machine.enter(index, address, size, cost.flags),
@@ -77,6 +86,17 @@ fn carefully(uc: &mut Engine<'_>, address: u32, size: u32) {
             machine.table.jump(address.wrapping_add(size));
         }
     }
+}
+
+/// Whether what a block asks of registers holds; else that is a fault, which ends emulation.
+#[inline]
+fn is_aligned(uc: &mut Engine<'_>, index: usize, address: u32) -> bool {
+    let asks = uc.get_data().table.asks(index);
+    let fault = asks.and_then(|alignment| alignment::fault(uc, alignment));
+    if let Some(offset) = fault {
+        alignment::end(uc, address.wrapping_add(offset));
+    }
+    fault.is_none()
 }
 
 fn due(uc: &mut Engine<'_>) {
@@ -115,6 +135,9 @@ fn cost(uc: &mut Engine<'_>, address: u32, size: u32) -> (Option<usize>, BlockCo
             machine.loops.push(found);
         }
         machine.table.insert(index, address, size, cost);
+        if let Some(alignment) = Alignment::of(&bytes) {
+            machine.table.ask(index, alignment);
+        }
     }
     (index, cost)
 }
@@ -164,6 +187,14 @@ fn float(machine: &mut Machine, address: u32) {
 pub fn instruction_at(uc: &Engine<'_>, address: u32) -> Option<String> {
     let bytes = uc.mem_read_as_vec(u64::from(address & !1), 4).ok()?;
     Some(tilewright_cores::disassemble(&bytes))
+}
+
+/// An address for a message, with function and instruction.
+pub fn place(uc: &Engine<'_>, pc: u32) -> String {
+    let function = uc.get_data().firmware.function(pc);
+    let function = if function.is_empty() { function } else { format!(" in {function}") };
+    let instruction = instruction_at(uc, pc).map(|text| format!(": {text}"));
+    format!("at 0x{pc:08x}{function}{}", instruction.unwrap_or_default())
 }
 
 /// Where the core is.

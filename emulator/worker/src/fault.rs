@@ -33,6 +33,8 @@ pub mod status {
     pub const RETURN: u32 = 1 << 18;
     /// NOCP.
     pub const NO_COPROCESSOR: u32 = 1 << 19;
+    /// UNALIGNED.
+    pub const UNALIGNED: u32 = 1 << 24;
 }
 
 /// What CFSR shows of an error of Unicorn.
@@ -49,7 +51,7 @@ pub fn status_of(bad_access: Option<BadAccess>, error: uc_error) -> u32 {
 pub fn classify(uc: &Engine<'_>, error: uc_error) -> (FaultKind, String) {
     let machine = uc.get_data();
     let pc = block::pc(uc);
-    let place = place(uc, pc);
+    let place = block::place(uc, pc);
     match (machine.bad_access, error) {
         (Some(access), _) => bad_access(uc, &access, &place),
         (None, uc_error::INSN_INVALID) => {
@@ -60,13 +62,6 @@ pub fn classify(uc: &Engine<'_>, error: uc_error) -> (FaultKind, String) {
         }
         (None, other) => (FaultKind::Worker, format!("the emulator failed: {other:?} {place}")),
     }
-}
-
-fn place(uc: &Engine<'_>, pc: u32) -> String {
-    let function = uc.get_data().firmware.function(pc);
-    let function = if function.is_empty() { function } else { format!(" in {function}") };
-    let instruction = block::instruction_at(uc, pc).map(|text| format!(": {text}"));
-    format!("at 0x{pc:08x}{function}{}", instruction.unwrap_or_default())
 }
 
 fn bad_access(uc: &Engine<'_>, access: &BadAccess, place: &str) -> (FaultKind, String) {

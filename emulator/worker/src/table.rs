@@ -1,6 +1,6 @@
 //! Costs of translated blocks, by address.
 
-use tilewright_cores::{BlockCost, Branches, Flags};
+use tilewright_cores::{Alignment, BlockCost, Branches, Flags};
 
 use crate::flash::Fetch;
 
@@ -26,6 +26,9 @@ pub struct Entry {
     resident: u32,
     /// Cycles that it waited for flash since counting began.
     waits: u32,
+    /// Which of [`Table::alignments`] it has, from 1 on, times two; 0 for none. One more if what holds at its
+    /// start holds at its end.
+    alignment: u32,
 }
 
 /// A block that ran while runs were counted.
@@ -72,6 +75,8 @@ pub struct Table {
     counting: u32,
     /// Indices of blocks that ran meanwhile.
     ran: Vec<usize>,
+    /// What blocks ask of registers.
+    alignments: Vec<Alignment>,
 }
 
 impl Table {
@@ -99,6 +104,7 @@ impl Table {
             generation,
             counting: 0,
             ran,
+            alignments: Vec::new(),
         }
     }
 
@@ -146,9 +152,29 @@ impl Table {
                 confident: false,
                 successor: address.wrapping_add(size),
                 resident: 0,
+                alignment: 0,
                 ..*entry
             };
         }
+    }
+
+    /// Keeps what a block asks of registers.
+    pub fn ask(&mut self, index: usize, alignment: Alignment) {
+        let stays = u32::from(alignment.stays());
+        self.alignments.push(alignment);
+        if let Some(entry) = self.entries.get_mut(index) {
+            entry.alignment = (self.alignments.len() as u32) << 1 | stays;
+        }
+    }
+
+    /// What a block that is about to run asks of registers, unless it held a turn ago and so still does.
+    #[inline]
+    pub fn asks(&self, index: usize) -> Option<&Alignment> {
+        let alignment = self.entries[index].alignment;
+        if alignment == 0 || alignment & 1 != 0 && self.previous == index {
+            return None;
+        }
+        self.alignments.get((alignment >> 1) as usize - 1)
     }
 
     /// A block is not looked at any more when it is entered.

@@ -61,6 +61,31 @@ fn a_register_that_no_peripheral_has_is_told() {
 }
 
 #[test]
+fn several_words_at_no_word_are_told_as_a_board_tells_them() {
+    // movs r1,#0x20; lsls r1,r1,#24; adds r1,#2; b behind; ldrd r2,r3,[r1].
+    let ldrd = fault(&[0x2120, 0x0609, 0x3102, 0xe7ff, 0xe9d1, 0x2300, 0xe7fe]);
+    assert_eq!(ldrd.kind, FaultKind::HardFault);
+    let place = format!(
+        "unaligned access at 0x{:08x} in main + 0x8: e9d1 2300  ldrd r2, r3, [r1]:",
+        ENTRY + 8
+    );
+    assert!(ldrd.message.contains(&place), "{ldrd:?}");
+    assert!(ldrd.message.contains("a board raises a UsageFault (UNALIGNED)"), "{ldrd:?}");
+    assert!(ldrd.registers.contains(&("r1".into(), 0x2000_0002)), "{ldrd:?}");
+    assert!(ldrd.registers.contains(&("pc".into(), ENTRY + 8)), "{ldrd:?}");
+    // The second turn of a loop. movs r1,#0x20; lsls r1,r1,#24; ldmia r1!,{r2,r3}; adds r1,#2; b to the load.
+    let turn = fault(&[0x2120, 0x0609, 0xc90c, 0x3102, 0xe7fc]);
+    assert!(turn.message.contains("in main + 0x4: c90c"), "{turn:?}");
+}
+
+#[test]
+fn one_word_may_lie_anywhere() {
+    // movs r1,#0x20; lsls r1,r1,#24; ldr r2,[r1,#1]; str r2,[r1,#6]; b .
+    let code = [0x2120, 0x0609, 0xf8d1, 0x2001, 0xf8c1, 0x2006, 0xe7fe];
+    assert_eq!(fault(&code).kind, FaultKind::InstructionLimit);
+}
+
+#[test]
 fn a_stack_that_grows_past_its_end_is_told_apart() {
     // push {r0-r7}; b -: the stack has 64 bytes
     let fault = fault(&[0xb4ff, 0xe7fd]);
