@@ -8,9 +8,12 @@ use tilewright_plan::Span;
 use tilewright_plan::image::CRC;
 use tilewright_runtime::card::SECTOR;
 
+use crate::clock_runs;
+
 /// Gives the unit its clock.
 pub fn power_up() {
     critical_section::with(|_| RCC.ahb1enr().modify(|clocks| clocks.set_crcen(true)));
+    clock_runs(RCC.ahb1enr());
 }
 
 /// CRC-32 of a span's bytes, of a space that begins at `base`. One at a time: for whoever drives the

@@ -24,6 +24,18 @@ pub mod start;
 #[cfg(feature = "stm32f7")]
 pub mod uart;
 
+use cortex_m::asm;
+use embassy_stm32::pac::common::{Read, Reg};
+
 pub use cache::Cache;
 pub use sdmmc::power_up as power_up_card;
 pub use serve::Board;
+
+/// Waits until a clock runs that was enabled in a register: accesses that follow at once may be lost (STM32F4
+/// erratum "Delay after an RCC peripheral clock enabling"). The read waits for the store before it, DSB for both;
+/// one of them alone has been seen to be too short.
+#[inline]
+pub fn clock_runs<T: Copy, A: Read>(enabling: Reg<T, A>) {
+    let _ = enabling.read();
+    asm::dsb();
+}

@@ -3,6 +3,8 @@
 
 use embassy_stm32::pac::{RCC, RNG};
 
+use crate::clock_runs;
+
 /// How often its status is asked before it is given up: far longer than the 40 periods of its clock that a number
 /// takes.
 const ASKED: u32 = 10_000;
@@ -10,6 +12,7 @@ const ASKED: u32 = 10_000;
 /// Random bytes; nothing if the generator finds fault with its clock or its noise, or repeats itself.
 pub fn bytes<const BYTES: usize>() -> Option<[u8; BYTES]> {
     critical_section::with(|_| RCC.ahb2enr().modify(|clocks| clocks.set_rngen(true)));
+    clock_runs(RCC.ahb2enr());
     RNG.cr().write(|control| control.set_rngen(true));
     // The first number is only for comparing the next with (FIPS 140-2, 4.9.2).
     let mut last = number();

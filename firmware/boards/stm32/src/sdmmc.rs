@@ -14,6 +14,8 @@ use embassy_stm32::pac::sdmmc::regs::{Dctrl, Icr, Maskr, Star};
 use embassy_stm32::pac::{DMA2, RCC};
 use tilewright_runtime::card::CardError;
 
+use crate::clock_runs;
+
 /// Most bytes of a transfer: the stream counts 65,535 words (8.3.15), in whole sectors.
 pub const LARGEST: u32 = 511 * 512;
 
@@ -86,7 +88,7 @@ pub fn power_up(pins: [Peri<'static, AnyPin>; 6]) {
             clocks.set_sdmmc1en(true);
         });
     });
-    asm::dsb();
+    clock_runs(RCC.apb2enr());
     CONTROLLER.power().write(|power| power.set_pwrctrl(3));
 }
 

@@ -11,6 +11,7 @@ use embassy_stm32::pac::{RCC, TIM7, USART3};
 use embassy_stm32::peripherals;
 use embassy_stm32::usart::{Config, ConfigError, Uart};
 use tilewright_board_support::console::{Console, Line, with_queues};
+use tilewright_stm32::clock_runs;
 
 /// TIM7 strikes once a second: its clock is twice that of APB1 (RM0386, figure 16).
 const PRESCALER: u16 = 9_000;
@@ -83,6 +84,7 @@ pub fn open(
     USART3.cr1().modify(|control| control.set_rxneie(true));
     USART3.cr3().modify(|control| control.set_eie(true));
     RCC.apb1enr().modify(|enable| enable.set_tim7en(true));
+    clock_runs(RCC.apb1enr());
     TIM7.psc().write_value(PRESCALER - 1);
     TIM7.arr().write(|reload| reload.set_arr(PERIOD - 1));
     TIM7.cr1().modify(|control| control.set_urs(Urs::COUNTER_ONLY));
