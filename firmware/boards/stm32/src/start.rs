@@ -2,8 +2,8 @@
 
 use cortex_m::Peripherals as CorePeripherals;
 use embassy_stm32::rcc::{
-    APBPrescaler, Hse, HseMode, LsConfig, Pll, PllMul, PllPDiv, PllPreDiv, PllQDiv, PllSource,
-    Sysclk,
+    APBPrescaler, Hse, HseMode, LsConfig, Pll, PllMul, PllPDiv, PllPreDiv, PllQDiv, PllRDiv,
+    PllSource, Sysclk,
 };
 use embassy_stm32::time::Hertz;
 use embassy_stm32::{Config, Peripherals};
@@ -51,7 +51,9 @@ fn clocks(oscillator: Oscillator) -> Config {
         divp: Some(PllPDiv::DIV2),
         // 48 MHz for the card's controller.
         divq: Some(PllQDiv::DIV9),
-        divr: None,
+        // What its bits hold at reset: reserved on the STM32F746 (RM0385, 5.3.2), unused on the STM32F767, where
+        // dividing by 0 or 1 is a wrong configuration (RM0410, 5.3.2).
+        divr: Some(PllRDiv::DIV2),
     });
     rcc.sys = Sysclk::PLL1_P;
     // APB1 runs at up to 54 MHz, APB2 at up to 108 MHz (DS10916, table 16; DS11532, general operating

@@ -24,8 +24,9 @@ pub fn config() -> Config {
         prediv: PllPreDiv::DIV4,
         mul: PllMul::MUL180,
         divp: Some(PllPDiv::DIV2),
-        divq: None,
-        divr: None,
+        // Unused, but dividing by 0 or 1 is a wrong configuration (RM0386, 6.3.2).
+        divq: Some(PllQDiv::DIV8),
+        divr: Some(PllRDiv::DIV2),
     });
     // 48 MHz for the card's controller, which the first PLL does not divide 360 MHz to.
     rcc.pllsai = Some(Pll {
