@@ -9,10 +9,21 @@ use crate::clock_runs;
 /// takes.
 const ASKED: u32 = 10_000;
 
+/// How often it is started anew behind a fault.
+const TRIES: u32 = 3;
+
 /// Random bytes; nothing if the generator finds fault with its clock or its noise, or repeats itself.
 pub fn bytes<const BYTES: usize>() -> Option<[u8; BYTES]> {
     critical_section::with(|_| RCC.ahb2enr().modify(|clocks| clocks.set_rngen(true)));
     clock_runs(RCC.ahb2enr());
+    (0..TRIES).find_map(|_| try_bytes())
+}
+
+/// The same, once. Flags of a fault stay until they are cleared, and the generator has to be off and on again
+/// (RM0385 and RM0386, RNG, error management).
+fn try_bytes<const BYTES: usize>() -> Option<[u8; BYTES]> {
+    RNG.cr().write(|control| control.set_rngen(false));
+    RNG.sr().write(|_| {});
     RNG.cr().write(|control| control.set_rngen(true));
     // The first number is only for comparing the next with (FIPS 140-2, 4.9.2).
     let mut last = number();

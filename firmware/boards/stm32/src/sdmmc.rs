@@ -294,6 +294,8 @@ pub fn piece_ended() -> Result<bool, CardError> {
 pub fn end_stream() -> Result<(), CardError> {
     let ended = (0..PATIENCE).any(|_| !DMA2.st(STREAM).cr().read().en());
     CONTROLLER.dctrl().write_value(Dctrl(0));
+    // What the stream wrote is read behind this, by core and compiler alike.
+    asm::dmb();
     if ended && !take_stream_error() { Ok(()) } else { Err(CardError::Memory) }
 }
 
