@@ -34,7 +34,7 @@ fn main() -> ! {
     // SAFETY: the build script takes both places from the board's file, which keeps them apart from the
     // firmware's own flash and SRAM; this is called once, here.
     #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]
-    let memories = unsafe { BOARD.places.take(false) };
+    let memories = unsafe { BOARD.places.take(None, |_| {}) };
     let cache = Cache::new(core.CBP, board::UNCACHED);
     BOARD.run(&mut port, memories, cache, &mut marker);
     loop {

@@ -34,6 +34,14 @@ pub struct Cache {
     first: u32,
 }
 
+/// Writes the line that holds an address back, and forgets it.
+#[cfg(feature = "stm32f7")]
+pub fn forget(cbp: &mut CBP, address: u32) {
+    asm::dsb();
+    cbp.dccimvac(address & !(LINE - 1));
+    asm::dsb();
+}
+
 #[cfg(feature = "stm32f4")]
 impl Cache {
     /// There is none.

@@ -3,7 +3,7 @@
 //! console too. A board says where its memories lie and what is wired to its pins.
 #![no_std]
 
-mod cache;
+pub mod cache;
 mod card;
 mod card_lane;
 #[cfg(feature = "stm32f7")]
@@ -13,6 +13,7 @@ mod dma;
 mod engines;
 pub mod memory;
 mod protection;
+mod ram_test;
 mod rng;
 mod sdmmc;
 pub mod sdram;

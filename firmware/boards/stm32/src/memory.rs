@@ -2,6 +2,9 @@
 
 use core::slice;
 
+use crate::ram_test::{self, RamFault};
+use crate::serial_flash;
+
 /// Address and bytes of a memory.
 #[derive(Clone, Copy)]
 pub struct Place {
@@ -34,25 +37,36 @@ pub struct Memories {
     pub external_ram: &'static mut [u8],
     /// External flash; likewise.
     pub external_flash: &'static [u8],
+    /// What answers where external flash should be, if the board has any.
+    pub serial_flash: Option<serial_flash::Answer>,
+    /// Why external RAM is not used.
+    pub ram_fault: Option<RamFault>,
 }
 
 impl Places {
-    /// The memories, with external RAM if it keeps what is written to its first and last words, and
-    /// with external flash if that answers.
+    /// The memories, with external RAM if it keeps what is written to it, and with external flash if that is
+    /// known. `forget` writes the line of the data cache at an address back and forgets it.
     ///
     /// # Safety
     /// All are real memory, set up, apart from each other and from the linker's; flash is not written;
     /// nothing else uses them, and this is called once.
     #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]
-    pub unsafe fn take(&self, flash_answers: bool) -> Memories {
+    pub unsafe fn take(
+        &self,
+        serial_flash: Option<serial_flash::Answer>,
+        forget: impl FnMut(u32),
+    ) -> Memories {
         let Self { plan, arena, external_ram, external_flash } = *self;
+        // SAFETY: as the caller says.
+        let ram_fault = external_ram.and_then(|ram| unsafe { ram_test::run(ram, forget) }.err());
+        let flash_answers = serial_flash.is_some_and(|answer| answer.is_known());
         // SAFETY: as the caller says; any bytes are valid.
         unsafe {
             Memories {
                 plan: slice::from_raw_parts(plan.address as *const u8, plan.bytes),
                 arena: slice::from_raw_parts_mut(arena.address as *mut u8, arena.bytes),
                 external_ram: match external_ram {
-                    Some(ram) if ram.answers() => {
+                    Some(ram) if ram_fault.is_none() => {
                         slice::from_raw_parts_mut(ram.address as *mut u8, ram.bytes)
                     }
                     _ => &mut [],
@@ -63,6 +77,8 @@ impl Places {
                     }
                     _ => &[],
                 },
+                serial_flash,
+                ram_fault,
             }
         }
     }
@@ -81,22 +97,6 @@ impl Place {
         match place {
             Some(place) => Some(Self::of(place)),
             None => None,
-        }
-    }
-
-    /// Whether it keeps what is written to its first and last words.
-    ///
-    /// # Safety
-    /// A controller answers these addresses, and nothing uses them yet.
-    #[expect(unsafe_code, reason = "memory that the linker knows nothing of")]
-    unsafe fn answers(self) -> bool {
-        let first = self.address as *mut u32;
-        let last = (self.address + self.bytes - 4) as *mut u32;
-        // SAFETY: both words lie within, as the caller says.
-        unsafe {
-            first.write_volatile(0x5a5a_c3c3);
-            last.write_volatile(0xa5a5_3c3c);
-            first.read_volatile() == 0x5a5a_c3c3 && last.read_volatile() == 0xa5a5_3c3c
         }
     }
 }

@@ -74,7 +74,16 @@ impl Board {
         marker: &mut CycleCounter,
     ) -> Result<(), ConsoleError<PortError>> {
         console::greet(port, self.id).await?;
-        let Memories { plan, arena, external_ram, external_flash } = memories;
+        let Memories { plan, arena, external_ram, external_flash, serial_flash, ram_fault } =
+            memories;
+        if let Some(answer) = serial_flash {
+            console::tell(port, format_args!("{answer}")).await?;
+        }
+        if let Some(fault) = ram_fault {
+            console::tell(port, format_args!("error: {fault}")).await?;
+            port.sent().await;
+            return Ok(());
+        }
         let memory = Memory::new(arena).with_external(external_ram, external_flash);
         let mut memory = memory.with_card(self.card_bytes);
         let expected = Expected { board: self.id, space_bytes: memory.space_bytes() };

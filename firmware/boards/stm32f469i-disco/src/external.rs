@@ -45,11 +45,11 @@ pub fn set_up(
     power_up_card([
         p.PC12.into(), p.PD2.into(), p.PC8.into(), p.PC9.into(), p.PC10.into(), p.PC11.into(),
     ]);
-    let flash_answers = serial_flash::start(flash, board::CLOCK_HERTZ);
+    let answer = serial_flash::start(flash, board::CLOCK_HERTZ);
     BOARD.places.protect(&mut core.MPU);
     // SAFETY: the build script takes all places from the board's file, which keeps them apart from the
     // firmware's own flash and SRAM; FMC and MPU are set up; only `main` calls this, once.
     #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]
-    let memories = unsafe { BOARD.places.take(flash_answers) };
+    let memories = unsafe { BOARD.places.take(Some(answer), |_| {}) };
     Ok((console, memories))
 }

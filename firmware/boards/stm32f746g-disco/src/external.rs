@@ -8,6 +8,7 @@ use embassy_stm32::usart::ConfigError;
 
 use crate::{BOARD, board, wired};
 use tilewright_board_support::console::Console;
+use tilewright_stm32::cache::forget;
 use tilewright_stm32::memory::Memories;
 use tilewright_stm32::uart::Usart;
 use tilewright_stm32::{power_up_card, sdram, serial_flash};
@@ -43,11 +44,11 @@ pub fn set_up(
     power_up_card([
         p.PC12.into(), p.PD2.into(), p.PC8.into(), p.PC9.into(), p.PC10.into(), p.PC11.into(),
     ]);
-    let flash_answers = serial_flash::start(flash, board::CLOCK_HERTZ);
+    let answer = serial_flash::start(flash, board::CLOCK_HERTZ);
     BOARD.places.protect(&mut core.MPU);
     // SAFETY: the build script takes all places from the board's file, which keeps them apart from the
     // firmware's own flash and SRAM; FMC and MPU are set up; only `main` calls this, once.
     #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]
-    let memories = unsafe { BOARD.places.take(flash_answers) };
+    let memories = unsafe { BOARD.places.take(Some(answer), |line| forget(&mut core.CBP, line)) };
     Ok((console, memories))
 }

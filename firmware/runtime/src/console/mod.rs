@@ -75,6 +75,17 @@ pub async fn greet<P: Write>(port: &mut P, board: &str) -> Result<(), ConsoleErr
     port.line(format_args!("tilewright {version} abi {FIRMWARE_ABI} board {board}")).await
 }
 
+/// Says a line of a board's own.
+///
+/// # Errors
+/// [`ConsoleError::Port`].
+pub async fn tell<P: Write>(
+    port: &mut P,
+    line: fmt::Arguments<'_>,
+) -> Result<(), ConsoleError<P::Error>> {
+    Port(port).line(line).await
+}
+
 /// Says that there is no usable plan image.
 ///
 /// # Errors
