@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use tilewright_board::{Board, CoreKind};
-use tilewright_protocol::{Job, Limits, Mode};
+use tilewright_protocol::{Hardware, Job, Limits, Mode};
 
 use crate::emulated;
 
@@ -165,6 +165,7 @@ pub fn emulate(board: &Board) -> Result<BTreeMap<String, u64>, String> {
         external_flash: Vec::new(),
         card: None,
         frames: Vec::new(),
+        hardware: Hardware::default(),
         mode: Mode::Full,
         limits: Limits { instructions: 100_000_000, console_bytes: 1 << 16 },
         watches: Vec::new(),

@@ -12,7 +12,7 @@ use tilewright_model::{Data, Model};
 use tilewright_plan::image::{AlignedBytes, Expected};
 use tilewright_plan::{Plan, PlanImage, Space};
 use tilewright_planner::{Integrity, Objective, Options, Strategy};
-use tilewright_protocol::{CardJob, Job, Limits, Mode, Watch};
+use tilewright_protocol::{CardJob, Hardware, Job, Limits, Mode, Watch};
 use tilewright_runner::{RunOutcome, Runner, WorkerLimits};
 use tilewright_seal::{KEY_BYTES, Key};
 
@@ -266,6 +266,7 @@ pub fn job_of(
         external_flash,
         card,
         frames: vec![frames],
+        hardware: Hardware::default(),
         mode: Mode::Full,
         limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
         watches: Vec::new(),

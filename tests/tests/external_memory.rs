@@ -10,7 +10,7 @@ use tilewright_board::Board;
 use tilewright_image::{FirmwareImage, input_frame};
 use tilewright_plan::image::{Expected, STORE_ALIGNMENT};
 use tilewright_plan::{Kernel, Op, PlanImage, Space, View};
-use tilewright_protocol::{Job, Limits, Mode, Watch};
+use tilewright_protocol::{Hardware, Job, Limits, Mode, SdramFault, SerialFlash, Watch};
 use tilewright_runner::RunOutcome;
 use tilewright_runtime::{Memory, run_program};
 use tilewright_tests::emulated;
@@ -85,6 +85,15 @@ fn address(board: &Board, space: Space) -> u32 {
 }
 
 fn run(tables: &Tables, tensors: Space, external_flash: Vec<u8>) -> RunOutcome {
+    run_on(Hardware::default(), tables, tensors, external_flash)
+}
+
+fn run_on(
+    hardware: Hardware,
+    tables: &Tables,
+    tensors: Space,
+    external_flash: Vec<u8>,
+) -> RunOutcome {
     let board = tilewright_board::find(tables.board.unwrap()).unwrap();
     let firmware = emulated::firmware(&board).unwrap();
     let image = tables.build();
@@ -98,6 +107,7 @@ fn run(tables: &Tables, tensors: Space, external_flash: Vec<u8>) -> RunOutcome {
         external_flash,
         card: None,
         frames: vec![vec![input_frame(&input_bytes()).unwrap()]],
+        hardware,
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch {
@@ -159,5 +169,59 @@ fn a_plan_for_more_external_memory_than_there_is_is_refused() {
         let message = outcome.finish.fault.unwrap().message;
         let what = format!("ExternalRam, the board has {}", there.0);
         assert!(message.contains(&what), "{message}");
+    }
+}
+
+#[test]
+fn boards_with_each_serial_flash_give_the_same_bytes_and_say_which_it_is() {
+    let flashes = [
+        (SerialFlash::N25q128a, "serial flash N25Q128A or MT25QL128"),
+        (SerialFlash::W25q128jvIq, "serial flash W25Q128JV-IQ"),
+        (SerialFlash::W25q128jvIm, "serial flash W25Q128JV-IM"),
+    ];
+    let tables = tables(BOARDS[0], Space::ExternalRam, Space::ExternalFlash);
+    let expected = expected(&tables);
+    for (serial_flash, said) in flashes {
+        let hardware = Hardware { serial_flash, ..Hardware::default() };
+        let store = tables.store(&constant_bytes());
+        let outcome = run_on(hardware, &tables, Space::ExternalRam, store);
+        assert_eq!(outcome.finish.fault, None, "{said}");
+        assert_eq!(outcome.watched[0].as_deref(), Some(&expected[..]), "{said}");
+        let console = String::from_utf8_lossy(&outcome.console);
+        assert!(console.lines().any(|line| line == said), "{console}");
+    }
+}
+
+#[test]
+fn a_serial_flash_that_is_not_known_is_named_and_not_used() {
+    for board in BOARDS {
+        let tables = tables(board, Space::ExternalRam, Space::ExternalFlash);
+        let serial_flash = SerialFlash::Other([0xc8, 0x40, 0x18]);
+        let hardware = Hardware { serial_flash, ..Hardware::default() };
+        let outcome = run_on(hardware, &tables, Space::ExternalRam, Vec::new());
+        let console = String::from_utf8_lossy(&outcome.console);
+        assert!(console.contains("serial flash unknown, it says c84018: not used"), "{console}");
+        let message = outcome.finish.fault.unwrap().message;
+        assert!(message.contains("ExternalFlash, the board has 0"), "{message}");
+    }
+}
+
+#[test]
+fn broken_sdram_is_told_before_anything_is_computed_with_it() {
+    let faults = [
+        (SdramFault::Dead, "SDRAM at 0xc0000000 wrote 0x55555555, read 0xffffffff"),
+        (SdramFault::StuckLow(1 << 13), "SDRAM at 0xc0000000 wrote 0xaaaaaaaa, read 0xaaaa8aaa"),
+        (SdramFault::StuckLow(1 << 30), "SDRAM at 0xc0000000 wrote 0x55555555, read 0x15555555"),
+        (SdramFault::AddressLine(2), "SDRAM at 0xc0000000 wrote 0x3fffffff, read 0x3ffffffb"),
+        (SdramFault::AddressLine(22), "SDRAM at 0xc0000000 wrote 0x3fffffff, read 0x3fbfffff"),
+    ];
+    for board in BOARDS {
+        let tables = tables(board, Space::ExternalRam, Space::ExternalFlash);
+        for (fault, said) in faults {
+            let hardware = Hardware { sdram: Some(fault), ..Hardware::default() };
+            let outcome = run_on(hardware, &tables, Space::ExternalRam, Vec::new());
+            let message = outcome.finish.fault.unwrap_or_else(|| panic!("{board}: {said}")).message;
+            assert!(message.contains(said), "{board}: {message}");
+        }
     }
 }

@@ -15,6 +15,23 @@ pub fn decode(bytes: &[u8]) -> Option<Instruction> {
     Some(wide::decode(first, second))
 }
 
+/// Whether DSB is among the instructions of a run of bytes, behind a store: then all of its stores before have
+/// taken effect when it ends (DDI 0403E, A3.7.3).
+#[must_use]
+pub fn waits_for_stores(bytes: &[u8]) -> bool {
+    let (mut at, mut stored) = (0, false);
+    for instruction in Decoder::new(bytes) {
+        let word = bytes.get(at..at + 4).and_then(|word| word.first_chunk::<4>());
+        match instruction.class {
+            Class::Store | Class::StoreMany(_) => stored = true,
+            Class::Barrier if stored && word.is_some_and(|word| word[2] >> 4 == 4) => return true,
+            _ => {}
+        }
+        at += usize::from(instruction.bytes);
+    }
+    false
+}
+
 /// The instructions of a run of bytes. A last instruction that is cut short counts as undefined.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
@@ -43,5 +60,23 @@ impl Iterator for Decoder<'_> {
         ));
         self.bytes = self.bytes.get(usize::from(instruction.bytes)..).unwrap_or(&[]);
         Some(instruction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_dsb_behind_a_store_waits_for_it() {
+        let waits = |halves: &[u16]| {
+            waits_for_stores(&halves.iter().flat_map(|half| half.to_le_bytes()).collect::<Vec<_>>())
+        };
+        // str r0,[r1]; dsb sy, dmb sy and isb sy in its place.
+        assert!(waits(&[0x6008, 0xf3bf, 0x8f4f]));
+        assert!(!waits(&[0x6008, 0xf3bf, 0x8f5f]));
+        assert!(!waits(&[0x6008, 0xf3bf, 0x8f6f]));
+        assert!(!waits(&[0xf3bf, 0x8f4f, 0x6008]));
+        assert!(waits(&[0x6008, 0x6808, 0xf3bf, 0x8f4f, 0x6008]));
     }
 }

@@ -24,7 +24,7 @@ pub use block::{
     BlockCost, Branches, Flags, Issued, block_cost, branches, exception_cycles, issues,
 };
 pub use cache::{Access, DataCache};
-pub use decode::{Decoder, decode};
+pub use decode::{Decoder, decode, waits_for_stores};
 pub use disassembly::disassemble;
 pub use exception::{ExceptionReturn, Frame, FrameKind, above_frame, frame_address};
 pub use instruction::{Class, Instruction, Registers};

@@ -84,6 +84,28 @@ pub enum AccessError {
     /// An access across a word in device memory: the hardware raises a usage fault.
     #[error("unaligned access to the register at 0x{0:08x}")]
     Unaligned(u32),
+    /// An access so soon behind the enabling of its clock that the hardware may lose it, silently (erratum
+    /// "Delay after an RCC peripheral clock enabling" of STM32F4; STM32F7 are held to it too).
+    #[error(
+        "access to 0x{address:08x} {cycles} cycles after its clock was enabled, where {needed} are needed: \
+         a board may lose it; read the enable register back and wait for that (DSB)"
+    )]
+    Early {
+        /// Where.
+        address: u32,
+        /// Core cycles since its clock was enabled, as far as blocks tell.
+        cycles: u64,
+        /// Core cycles until it runs.
+        needed: u64,
+    },
+    /// A value that the manual calls wrong.
+    #[error("the register at 0x{address:08x} is set to what its manual forbids: {what}")]
+    Wrong {
+        /// The register's.
+        address: u32,
+        /// What is wrong, and where the manual says so.
+        what: &'static str,
+    },
 }
 
 /// A write to a register of 32 bits, of which it may reach a part.

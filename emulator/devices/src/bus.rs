@@ -1,5 +1,6 @@
 //! The bus: devices by address.
 
+mod card;
 mod console;
 
 use std::collections::BTreeMap;
@@ -8,12 +9,11 @@ use thiserror::Error;
 use tilewright_board::{Board, MemoryKind};
 
 use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
-use crate::card::SdCard;
-use crate::chip::{self, Model, Peripheral};
+use crate::chip::{self, Model, Peripheral, enable};
 use crate::clocks::{Clocks, Rcc};
 use crate::core_registers::CoreRegisters;
 use crate::crc::{self, Crc};
-use crate::dma::{Dma, DmaEvent, Paced};
+use crate::dma::{Dma, DmaEvent};
 use crate::exti::Exti;
 use crate::fmc::Fmc;
 use crate::gpio::Gpio;
@@ -21,9 +21,9 @@ use crate::maintenance::Maintenance;
 use crate::mpu::Attributes;
 use crate::nvic::{Masks, Nvic};
 use crate::plain::Plain;
-use crate::quadspi::QuadSpi;
+use crate::quadspi::{QuadSpi, SerialFlash};
 use crate::rng::Rng;
-use crate::sdmmc::{self, CardEvent, Sdmmc};
+use crate::sdmmc::{self, Sdmmc};
 use crate::timer::Timer;
 use crate::usart::Usart;
 
@@ -112,10 +112,6 @@ const EXTI_INTERRUPTS: &[(u32, u32)] =
 const DMA_INTERRUPTS: [[u32; 8]; 2] =
     [[11, 12, 13, 14, 15, 16, 17, 47], [56, 57, 58, 59, 60, 68, 69, 70]];
 
-/// Streams of DMA2 that the card's controller can use, with their channels (RM0385, table 28; RM0386,
-/// table 35).
-const CARD_STREAMS: &[(usize, u32)] = &[(3, 4), (6, 4)];
-
 /// The devices of a microcontroller.
 #[derive(Clone, Debug)]
 pub struct Bus {
@@ -190,6 +186,31 @@ impl Bus {
         clock.is_none_or(|(register, bit)| self.rcc.is_on(register, bit))
     }
 
+    /// Whether the clock of a peripheral that was enabled runs by now.
+    fn runs(&self, index: usize, address: u32, now: Time) -> Result<(), AccessError> {
+        let clock = self.table.get(index).and_then(|peripheral| peripheral.clock);
+        match clock.and_then(|(register, bit)| self.rcc.settles(register, bit, now)) {
+            Some((cycles, needed)) => Err(AccessError::Early { address, cycles, needed }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether an address is a register that enables clocks.
+    #[must_use]
+    pub fn enables_clocks(&self, address: u32) -> bool {
+        let index = self.find(address & !3);
+        index.is_some_and(|index| {
+            let enables = enable::AHB1..=enable::APB2;
+            matches!(self.slots[index], Slot::Rcc)
+                && enables.contains(&((address & !3) - self.table[index].first))
+        })
+    }
+
+    /// The core waits until the stores of its block take effect.
+    pub fn settle(&mut self) {
+        self.rcc.settle();
+    }
+
     fn record(&mut self, address: u32) {
         *self.unknown.entry(address).or_insert(0) += 1;
     }
@@ -221,6 +242,7 @@ impl Bus {
                 return Ok(0);
             }
             Some(index) => {
+                self.runs(index, address, now)?;
                 let at = self.at(now);
                 let offset = word - self.table[index].first;
                 let device = self.slots[index].device(&mut self.rcc);
@@ -259,12 +281,16 @@ impl Bus {
                 return Ok(());
             }
             Some(index) => {
+                self.runs(index, address, now)?;
                 let at = self.at(now);
                 let offset = word - self.table[index].first;
                 self.wake(index);
                 let device = self.slots[index].device(&mut self.rcc);
                 let known = device.is_some_and(|device| device.write(offset, write, at));
                 self.clocks = self.rcc.clocks();
+                if let (Slot::Rcc, Some(what)) = (&self.slots[index], self.rcc.wrong()) {
+                    return Err(AccessError::Wrong { address: word, what });
+                }
                 if matches!(&self.slots[index], Slot::Dma(device) if device.is_second()) {
                     self.card_goes_on(at);
                 }
@@ -442,10 +468,36 @@ impl Bus {
     pub fn addressable(&self, kind: MemoryKind, bytes: u64) -> u64 {
         let answers = self.slots.iter().map(|slot| match (slot, kind) {
             (Slot::Fmc(device), MemoryKind::Sdram) => device.sdram_bytes(1).min(bytes),
-            (Slot::QuadSpi(device), MemoryKind::QspiFlash) => device.mapped_bytes().min(bytes),
+            (Slot::QuadSpi(device), MemoryKind::QspiFlash) => {
+                device.mapped_bytes().unwrap_or(0).min(bytes)
+            }
             _ => 0,
         });
         answers.max().unwrap_or(0)
+    }
+
+    fn quadspi(&self) -> Option<&QuadSpi> {
+        self.slots.iter().find_map(|slot| match slot {
+            Slot::QuadSpi(device) => Some(device.as_ref()),
+            _ => None,
+        })
+    }
+
+    /// Puts another serial flash on the pins.
+    pub fn solder_flash(&mut self, flash: SerialFlash) {
+        for slot in &mut self.slots {
+            if let Slot::QuadSpi(device) = slot {
+                **device = QuadSpi::with(flash);
+            }
+        }
+    }
+
+    /// Bytes of serial flash that its controller is told of.
+    ///
+    /// # Errors
+    /// Why the core cannot read it.
+    pub fn mapped_flash(&self) -> Result<u64, &'static str> {
+        self.quadspi().map_or(Err("is not set up"), QuadSpi::mapped_bytes)
     }
 
     fn second_dma(&mut self) -> Option<&mut Dma> {
@@ -464,74 +516,6 @@ impl Bus {
     pub fn dma_takes(&mut self, stream: usize, until: Option<Time>) {
         if let Some(device) = self.second_dma() {
             device.takes(stream, until);
-        }
-        self.update_lines();
-    }
-
-    fn card_slot(&mut self) -> Option<(usize, &mut Sdmmc)> {
-        let index = self.reader?;
-        match self.slots.get_mut(index) {
-            Some(Slot::Sdmmc(device)) => Some((index, device.as_mut())),
-            _ => None,
-        }
-    }
-
-    /// Puts a card into the slot; false if the microcontroller has no controller for one.
-    pub fn insert_card(&mut self, card: SdCard) -> bool {
-        match self.card_slot() {
-            Some((_, device)) => {
-                device.insert(card);
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// What the data path of the card's controller did since the last call.
-    pub fn take_card(&mut self) -> Vec<CardEvent> {
-        self.card_slot().map(|(_, device)| device.take_events()).unwrap_or_default()
-    }
-
-    /// The stream of DMA2 that serves the card's controller for so many bytes; nothing if none is
-    /// set up for it.
-    pub fn card_stream(&mut self, write: bool, bytes: u32) -> Option<Paced> {
-        let (index, _) = self.card_slot()?;
-        let fifo = self.table[index].first + sdmmc::FIFO;
-        self.second_dma()?.paced(fifo, CARD_STREAMS, write, bytes)
-    }
-
-    /// A read that waits for a stream goes on, if one serves it now.
-    fn card_goes_on(&mut self, at: Moment) {
-        let waiting = self.card_slot().and_then(|(_, device)| device.waits_for_stream());
-        let Some(bytes) = waiting else { return };
-        if self.card_stream(false, bytes).is_some()
-            && let Some((_, device)) = self.card_slot()
-        {
-            device.goes_on(at);
-        }
-    }
-
-    /// The stream that serves the card's controller ends after so many bytes, at most all of a transfer.
-    pub fn card_takes(&mut self, bytes: u32) {
-        let clocks = self.clocks;
-        if let Some((_, device)) = self.card_slot() {
-            device.takes(bytes, clocks);
-        }
-    }
-
-    /// A stream that the card's controller paces has moved so many bytes; nothing: memory did not
-    /// answer it.
-    pub fn card_moved(&mut self, stream: usize, bytes: Option<u32>) {
-        if let Some(device) = self.second_dma() {
-            device.paced_ends(stream, bytes);
-        }
-        self.update_lines();
-    }
-
-    /// Nobody serves the FIFO of the transfer that began.
-    pub fn card_starves(&mut self) {
-        if let Some((_, device)) = self.card_slot() {
-            device.starves();
         }
         self.update_lines();
     }

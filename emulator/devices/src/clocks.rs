@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::access::{Device, Moment, Write};
-use crate::chip::Chip;
+use crate::access::{Device, Moment, Time, Write};
+use crate::chip::{Chip, enable};
 
 const HSI_HZ: u64 = 16_000_000;
 
@@ -93,6 +93,8 @@ pub struct Rcc {
     last: u32,
     card_clock: u32,
     core_hz: u64,
+    /// Enable bits that were set last, and when: one for each register.
+    enabled: Vec<(u32, u32, Time)>,
 }
 
 impl Rcc {
@@ -100,7 +102,7 @@ impl Rcc {
     pub fn new(chip: &Chip, core_hz: u64) -> Self {
         let registers = chip.rcc_reset.iter().copied().collect();
         let Chip { rcc_last: last, card_clock, .. } = *chip;
-        Self { registers, last, card_clock, core_hz: core_hz.max(1) }
+        Self { registers, last, card_clock, core_hz: core_hz.max(1), enabled: Vec::new() }
     }
 
     fn get(&self, offset: u32) -> u32 {
@@ -110,6 +112,36 @@ impl Rcc {
     /// Whether the enable bit of a peripheral is set.
     pub fn is_on(&self, register: u32, bit: u32) -> bool {
         self.get(register) >> (bit & 31) & 1 != 0
+    }
+
+    /// Core cycles since a peripheral's clock was enabled and until it runs, if it does not yet: two of the
+    /// AHB, or one and as many as the APB's prescaler divides by (erratum "Delay after an RCC peripheral clock
+    /// enabling").
+    pub fn settles(&self, register: u32, bit: u32, now: Time) -> Option<(u64, u64)> {
+        let is_it = |(at, bits, _): &&(u32, u32, Time)| *at == register && bits >> bit & 1 != 0;
+        let (.., since) = self.enabled.iter().find(is_it)?;
+        let Clocks { apb_divider, .. } = self.clocks();
+        let needed = match register {
+            enable::APB1 => 1 + apb_divider[0],
+            enable::APB2 => 1 + apb_divider[1],
+            _ => 2,
+        };
+        let cycles = now.since(*since);
+        (cycles < needed).then_some((cycles, needed))
+    }
+
+    /// What the manual forbids of the clocks that run: a PLL that divides by 0 or 1 for its outputs Q and R (RM0386,
+    /// 6.3.2; RM0410, 5.3.2; on the STM32F746 the bits of R are reserved and hold 2, RM0385, 5.3.2).
+    pub fn wrong(&self) -> Option<&'static str> {
+        let (on, pll) = (self.get(CR) >> 24 & 1 != 0, self.get(PLLCFGR));
+        let divides = |shift: u32, bits: u32| pll >> shift & ((1 << bits) - 1) >= 2;
+        (on && !(divides(24, 4) && divides(28, 3)))
+            .then_some("PLLQ and PLLR are 2 or more while the PLL is on")
+    }
+
+    /// The core waited until its stores had taken effect: clocks that they enabled run.
+    pub fn settle(&mut self) {
+        self.enabled.clear();
     }
 
     /// The clocks now.
@@ -158,7 +190,7 @@ impl Device for Rcc {
         (offset <= self.last).then(|| self.get(offset))
     }
 
-    fn write(&mut self, offset: u32, write: Write, _: Moment) -> bool {
+    fn write(&mut self, offset: u32, write: Write, at: Moment) -> bool {
         if offset > self.last {
             return false;
         }
@@ -176,6 +208,10 @@ impl Device for Rcc {
             // RMVF clears the reset flags.
             CSR if value & 1 << 24 != 0 => value &= 0x3,
             CSR => value = old & 0xfe00_0000 | value & 0x3,
+            enable::AHB1 | enable::AHB2 | enable::AHB3 | enable::APB1 | enable::APB2 => {
+                self.enabled.retain(|(register, ..)| *register != offset);
+                self.enabled.push((offset, value & !old, at.now));
+            }
             _ => {}
         }
         self.registers.insert(offset, value);

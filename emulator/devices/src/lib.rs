@@ -41,4 +41,5 @@ pub use dma::{DmaEvent, Move, Paced};
 pub use maintenance::{Line, Maintenance, Operation};
 pub use mpu::{Attributes, Caching};
 pub use nvic::{Masks, Nvic};
+pub use quadspi::SerialFlash;
 pub use sdmmc::{CardBytes, CardEvent, CardMove};

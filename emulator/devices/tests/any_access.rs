@@ -46,6 +46,7 @@ fn bus(board: &str) -> Bus {
     let mut bus = Bus::new(&tilewright_board::find(board).unwrap()).unwrap();
     for register in [0x30, 0x34, 0x38, 0x40, 0x44] {
         bus.write(0x4002_3800 + register, Size::Word, u32::MAX, Time(0)).unwrap();
+        bus.settle();
     }
     bus
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use tilewright_board::MemoryKind;
-use tilewright_devices::{AccessError, Bus, DmaEvent, Masks, Move, Size, Time};
+use tilewright_devices::{AccessError, Bus, DmaEvent, Masks, Move, SerialFlash, Size, Time};
 
 const RCC: u32 = 0x4002_3800;
 const USART1: u32 = 0x4001_1000;
@@ -32,6 +32,10 @@ impl Board {
 
     fn write(&mut self, address: u32, value: u32) {
         self.bus.write(address, Size::Word, value, self.now).unwrap();
+        if (RCC + 0x30..=RCC + 0x44).contains(&address) {
+            // As DSB does.
+            self.bus.settle();
+        }
     }
 
     fn pass(&mut self, cycles: u64) {
@@ -76,6 +80,28 @@ fn a_peripheral_without_clock_is_dead_and_recorded() {
     board.write(RCC + 0x44, 1 << 4);
     board.write(USART1 + 0x0c, 16);
     assert_eq!(board.read(USART1 + 0x0c), 16);
+}
+
+#[test]
+fn a_clock_runs_some_cycles_after_it_was_enabled() {
+    // CRC on AHB1; TIM2 on APB1, which divides by four.
+    for (offset, bit, register, needed) in [(0x30, 12, 0x4002_3000, 2), (0x40, 0, TIM2, 5)] {
+        for cycles in [0, needed - 1, needed] {
+            let mut board = Board::new();
+            board.write(RCC + 8, 5 << 10);
+            board.bus.write(RCC + offset, Size::Word, 1 << bit, board.now).unwrap();
+            board.pass(cycles);
+            let early = AccessError::Early { address: register, cycles, needed };
+            let expected = if cycles < needed { Err(early) } else { Ok(()) };
+            assert_eq!(board.bus.write(register, Size::Word, 0, board.now), expected);
+        }
+    }
+    // Another clock in the same register leaves those that run as they are.
+    let mut board = Board::new();
+    board.write(RCC + 0x40, 1);
+    board.bus.write(RCC + 0x40, Size::Word, 3, board.now).unwrap();
+    assert_eq!(board.bus.write(TIM2, Size::Word, 0, board.now), Ok(()));
+    assert!(board.bus.write(TIM2 + 0x400, Size::Word, 0, board.now).is_err());
 }
 
 #[test]
@@ -247,28 +273,80 @@ fn sdram_has_as_many_bytes_as_its_controller_is_told() {
 #[test]
 fn serial_flash_says_what_it_is_and_is_mapped_by_the_command_that_it_knows() {
     for id in ["stm32f746g-disco", "stm32f469i-disco"] {
-        serial_flash(Board::of(id));
+        let mut board = Board::of(id);
+        assert_eq!(identification(&mut board), [0x20, 0xba, 0x18]);
+        assert_eq!(mapped(&mut board, TEN, 0), Ok(16 << 20));
+        assert!(mapped(&mut board, TEN ^ 2 << 18, 0).is_err(), "8 clocks are too few");
+        assert!(mapped(&mut board, FOUR_WITH_MODE, 0xff).is_err(), "it knows no mode");
+        assert!(mapped(&mut board, TEN & !(3 << 26), 0).is_err());
     }
 }
 
-fn serial_flash(mut board: Board) {
-    let quadspi = 0xa000_1000;
+const QUADSPI: u32 = 0xa000_1000;
+/// QUAD READ, memory-mapped, with 10 dummy clocks; with a byte of mode and 4.
+const TEN: u32 = 3 << 26 | 3 << 24 | 10 << 18 | 2 << 12 | 3 << 10 | 1 << 8 | 0xeb;
+const FOUR_WITH_MODE: u32 = TEN ^ (10 ^ 4) << 18 | 3 << 14;
+
+fn identification(board: &mut Board) -> [u32; 3] {
     board.write(RCC + 0x38, 2);
-    board.write(quadspi, 0x0100_0001);
-    board.write(quadspi + 0x04, 23 << 16);
-    board.write(quadspi + 0x10, 2);
-    board.write(quadspi + 0x14, 1 << 26 | 1 << 24 | 1 << 8 | 0x9f);
-    assert_eq!(board.read(quadspi + 0x08) & 2, 2, "the command is complete");
-    let identification = [0; 3].map(|_| board.read(quadspi + 0x20));
-    assert_eq!(identification, [0x20, 0xba, 0x18]);
-    let quad_read = 3 << 26 | 3 << 24 | 10 << 18 | 2 << 12 | 3 << 10 | 1 << 8 | 0xeb;
-    let mut mapped = |command| {
-        board.write(quadspi + 0x14, command);
-        board.bus.addressable(MemoryKind::QspiFlash, 16 << 20)
-    };
-    assert_eq!(mapped(quad_read), 16 << 20);
-    assert_eq!(mapped(quad_read ^ 2 << 18), 0, "8 clocks are too few");
-    assert_eq!(mapped(quad_read & !(3 << 26)), 0);
+    board.write(QUADSPI, 0x0100_0001);
+    board.write(QUADSPI + 0x04, 23 << 16);
+    board.write(QUADSPI + 0x10, 2);
+    board.write(QUADSPI + 0x14, 1 << 26 | 1 << 24 | 1 << 8 | 0x9f);
+    assert_eq!(board.read(QUADSPI + 0x08) & 2, 2, "the command is complete");
+    [0; 3].map(|_| board.read(QUADSPI + 0x20))
+}
+
+fn mapped(board: &mut Board, command: u32, mode: u32) -> Result<u64, &'static str> {
+    board.write(QUADSPI, 0x0100_0003);
+    assert_eq!(board.read(QUADSPI), 0x0100_0001, "what is aborted is so at once");
+    board.write(QUADSPI + 0x14, 0);
+    board.write(QUADSPI + 0x1c, mode);
+    board.write(QUADSPI + 0x14, command);
+    board.bus.mapped_flash()
+}
+
+#[test]
+fn another_serial_flash_wants_its_mode_and_to_be_told_of_four_lines() {
+    let mut board = Board::new();
+    board.bus.solder_flash(SerialFlash::W25Q128JV_IQ);
+    assert_eq!(identification(&mut board), [0xef, 0x40, 0x18]);
+    assert!(mapped(&mut board, TEN, 0).is_err(), "data came four clocks late");
+    assert_eq!(mapped(&mut board, FOUR_WITH_MODE, 0xff), Ok(16 << 20));
+    assert!(mapped(&mut board, FOUR_WITH_MODE, 0xa0).is_err(), "the next read had no instruction");
+    board.bus.solder_flash(SerialFlash::W25Q128JV_IM);
+    assert_eq!(identification(&mut board), [0xef, 0x70, 0x18]);
+    assert!(mapped(&mut board, FOUR_WITH_MODE, 0xff).unwrap_err().contains("QE"));
+    // WRITE ENABLE FOR VOLATILE STATUS REGISTER; WRITE STATUS REGISTER-2 with a byte.
+    board.write(QUADSPI + 0x14, 1 << 8 | 0x50);
+    board.write(QUADSPI + 0x10, 0);
+    board.write(QUADSPI + 0x14, 1 << 24 | 1 << 8 | 0x31);
+    assert_eq!(board.read(QUADSPI + 0x08) & 4, 4, "there is room for the byte");
+    board.bus.write(QUADSPI + 0x20, Size::Byte, 2, board.now).unwrap();
+    assert_eq!(mapped(&mut board, FOUR_WITH_MODE, 0xff), Ok(16 << 20));
+}
+
+#[test]
+fn serial_flash_is_mapped_with_a_whole_word_in_the_address_register() {
+    let mut board = Board::new();
+    identification(&mut board);
+    board.write(QUADSPI + 0x18, 2);
+    assert!(mapped(&mut board, TEN, 0).unwrap_err().contains("AR"));
+    board.write(QUADSPI + 0x14, 0);
+    board.write(QUADSPI + 0x18, 4);
+    assert_eq!(mapped(&mut board, TEN, 0), Ok(16 << 20));
+}
+
+#[test]
+fn a_pll_divides_by_two_at_least_for_each_output() {
+    for (pll, is_right) in
+        [(0x2900_6c19, true), (0x2000_6c19, false), (0x2100_6c19, false), (0x0900_6c19, false)]
+    {
+        let mut board = Board::new();
+        board.write(RCC + 4, pll);
+        let on = board.bus.write(RCC, Size::Word, 0x0101_0083, board.now);
+        assert_eq!(on.is_ok(), is_right, "{pll:08x}");
+    }
 }
 
 #[test]

@@ -32,12 +32,13 @@ impl Board {
         if let Some(card) = card {
             assert!(this.bus.insert_card(card));
         }
-        // VCO 432 MHz, P 2, Q 9; the PLL is on and the system clock.
-        this.write(RCC + 0x04, 9 << 24 | 432 << 6 | 25);
+        // VCO 432 MHz, P 2, Q 9, R 2; the PLL is on and the system clock.
+        this.write(RCC + 0x04, 2 << 28 | 9 << 24 | 432 << 6 | 25);
         this.write(RCC, 1 << 24);
         this.write(RCC + 0x08, 2);
         this.write(RCC + 0x30, 1 << 22);
         this.write(RCC + 0x44, 1 << 11);
+        this.bus.settle();
         this.write(SDMMC, 3);
         this
     }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault, LayerProfile, StackUse};
 
+use crate::hardware::Hardware;
+
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,6 +152,8 @@ pub struct Job {
     /// Bytes that the host sends to the board's console for each frame: one list for each time that the firmware
     /// says it waits for some.
     pub frames: Vec<Vec<Vec<u8>>>,
+    /// The board that runs it.
+    pub hardware: Hardware,
     /// How much of the steps is executed.
     pub mode: Mode,
     /// Bounds.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use tilewright_protocol::{
-    Finish, Job, Limits, Mode, Request, Response, StepCount, VERSION, Watch, read_frame,
+    Finish, Hardware, Job, Limits, Mode, Request, Response, StepCount, VERSION, Watch, read_frame,
     write_frame,
 };
 use tilewright_report::Counts;
@@ -129,6 +129,7 @@ fn job() -> Job {
         external_flash: Vec::new(),
         card: None,
         frames: Vec::new(),
+        hardware: Hardware::default(),
         mode: Mode::Full,
         limits: Limits { instructions: 1, console_bytes: 100 },
         watches: vec![watch, watch],

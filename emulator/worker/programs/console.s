@@ -8,6 +8,7 @@ start:  movw r0, #0x3800        @ RCC: USART1 on
         movt r0, #0x4002
         movs r1, #0x10
         str r1, [r0, #0x44]
+        dsb                     @ until the clock runs
         movw r0, #0x1000        @ USART1, 16 clocks a bit
         movt r0, #0x4001
         movs r1, #16

@@ -5,7 +5,7 @@ pub mod steps;
 
 use std::time::Instant;
 
-use tilewright_protocol::{Job, Limits, Mode};
+use tilewright_protocol::{Hardware, Job, Limits, Mode};
 use unicorn_engine::{Arch, ArmCpuModel, Mode as CpuMode, Prot, Unicorn};
 
 use crate::elf::Firmware;
@@ -50,6 +50,7 @@ fn run_hooked() -> Result<(u64, u64), JobError> {
         external_flash: Vec::new(),
         card: None,
         frames: Vec::new(),
+        hardware: Hardware::default(),
         mode: Mode::Full,
         limits: Limits { instructions: u64::MAX, console_bytes: 0 },
         watches: Vec::new(),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use thiserror::Error;
 use tilewright_board::{Board, BoardError, CardError, CoreKind, MemoryKind};
-use tilewright_devices::{NoDevices, Size};
+use tilewright_devices::{AccessError, NoDevices, Size};
 use tilewright_plan::Space;
 use tilewright_protocol::{Finish, Job, Response};
 use tilewright_report::FaultKind;
@@ -296,8 +296,7 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
         match machine.bus.read(address, size, machine.now(), exception) {
             Ok(value) => u64::from(value),
             Err(error) => {
-                let message = format!("read: {error}");
-                machine.core_fault(FaultKind::UnmappedAccess, status::PRECISE, message);
+                refused(machine, "read", status::PRECISE, &error);
                 0
             }
         }
@@ -318,14 +317,28 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
         machine.deadline = 0;
         machine.registers_changed = true;
         if let Err(error) = machine.bus.write(address, size, value as u32, machine.now()) {
-            let message = format!("write: {error}");
-            machine.core_fault(FaultKind::UnmappedAccess, status::IMPRECISE, message);
+            refused(machine, "write", status::IMPRECISE, &error);
+        }
+        if machine.bus.enables_clocks(address) && machine.block_waits_for_stores() {
+            machine.bus.settle();
         }
         dma::serve(machine);
         card::serve(machine);
     };
     uc.mmio_map(u64::from(start), u64::from(bytes), Some(read), Some(write))?;
     Ok(())
+}
+
+/// A device does not answer an access: the core faults, but where a board's would go on with a write that was
+/// lost.
+fn refused(machine: &mut Machine, what: &str, status: u32, error: &AccessError) {
+    let message = format!("{what}: {error}");
+    match error {
+        AccessError::Early { .. } | AccessError::Wrong { .. } => {
+            machine.silent_fault(FaultKind::UnmappedAccess, message);
+        }
+        _ => machine.core_fault(FaultKind::UnmappedAccess, status, message),
+    }
 }
 
 /// Sets stack pointer and mode as reset does; gives the first instruction's address.
@@ -396,7 +409,7 @@ mod tests {
     use std::cell::Cell;
     use std::rc::Rc;
 
-    use tilewright_protocol::{Limits, Mode};
+    use tilewright_protocol::{Hardware, Limits, Mode};
 
     use super::*;
 
@@ -418,6 +431,7 @@ mod tests {
             external_flash: Vec::new(),
             card: None,
             frames: Vec::new(),
+            hardware: Hardware::default(),
             mode: Mode::Full,
             limits: Limits { instructions, console_bytes: 0 },
             watches: Vec::new(),

@@ -6,6 +6,7 @@ use tilewright_board::{Access, Board, Memory, MemoryKind, Timing};
 use tilewright_cores::DataCache;
 use tilewright_devices::{Attributes, Bus, Caching, Line, Maintenance, Operation};
 use tilewright_plan::Hertz;
+use tilewright_protocol::SdramFault;
 use tilewright_report::FaultKind;
 
 use crate::fault::status;
@@ -38,16 +39,24 @@ pub struct External {
     pub used_by_core: u64,
     /// Bytes that its controller lets the core reach, and how the core may.
     reach: Reach,
+    /// What is wrong with it.
+    fault: Option<SdramFault>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Reach {
     bytes: u64,
+    /// Why it cannot be reached, if that is known.
+    why: &'static str,
+    /// Offset of a byte that locks the bus.
+    locks: Option<u64>,
     attributes: Attributes,
 }
 
 const NOWHERE: Reach = Reach {
     bytes: 0,
+    why: "is not set up",
+    locks: None,
     attributes: Attributes { readable: false, writable: false, caching: Caching::Device },
 };
 
@@ -73,7 +82,7 @@ impl Costs {
 }
 
 /// The memories of a board that the core addresses through a controller and whose timing is known.
-pub fn memories(board: &Board) -> Vec<External> {
+pub fn memories(board: &Board, fault: Option<SdramFault>) -> Vec<External> {
     let line = board.core.data_cache.as_ref().map_or(0, |cache| u64::from(cache.line_bytes));
     let external = board.memory.iter().filter_map(|memory| {
         memory.kind.external_space()?;
@@ -87,6 +96,7 @@ pub fn memories(board: &Board) -> Vec<External> {
             shared: None,
             used_by_core: 0,
             reach: NOWHERE,
+            fault: fault.filter(|_| memory.kind == MemoryKind::Sdram),
         })
     });
     external.collect()
@@ -106,7 +116,10 @@ impl External {
         let attributes = bus.attributes(self.address);
         let whole = bus.attributes(last) == attributes;
         let attributes = if whole { attributes } else { NOWHERE.attributes };
-        self.reach = Reach { bytes, attributes };
+        let is_flash = self.memory.kind == MemoryKind::QspiFlash;
+        let mapped = if is_flash { bus.mapped_flash() } else { Err(NOWHERE.why) };
+        let (why, locks) = mapped.map_or_else(|why| (why, None), |bytes| ("", Some(bytes - 1)));
+        self.reach = Reach { bytes, why, locks, attributes };
     }
 
     /// Whether an address lies in it.
@@ -118,14 +131,22 @@ impl External {
     /// Whether bytes lie elsewhere, or where its controller lets them be reached.
     pub fn reaches(&self, address: u32, bytes: u32) -> bool {
         let end = u64::from(address.wrapping_sub(self.address)) + u64::from(bytes);
-        !self.holds(address) || end <= self.reach.bytes
+        let locks = self.reach.locks.is_some_and(|last| end > last);
+        !self.holds(address) || end <= self.reach.bytes && !locks
     }
 
-    /// Why the core cannot make an access, if it cannot.
-    fn obstacle(&self, offset: u64, write: bool) -> Option<&'static str> {
-        let Reach { bytes, attributes } = self.reach;
+    /// Why the core cannot make an access, which brings bytes up to `end`, if it cannot.
+    fn obstacle(&self, offset: u64, end: u64, write: bool) -> Option<&'static str> {
+        let Reach { bytes, why, locks, attributes } = self.reach;
         if offset >= bytes {
-            return Some(if bytes == 0 { "is not set up" } else { "is set up for fewer bytes" });
+            return Some(if bytes == 0 { why } else { "is set up for fewer bytes" });
+        }
+        if locks.is_some_and(|last| end > last) {
+            // STM32F4 and STM32F7 erratum "Memory-mapped read of last memory byte fails".
+            return Some(
+                "locks up a board's bus, debugger and all, by the second read of the last byte that its \
+                 controller is told of (FSIZE)",
+            );
         }
         if write && self.memory.kind == MemoryKind::QspiFlash {
             return Some("cannot be written");
@@ -136,6 +157,15 @@ impl External {
         (attributes.caching == Caching::Device).then_some(
             "is Device memory, where unaligned accesses fault: the MPU has to make it Normal memory",
         )
+    }
+
+    /// The address at which an access ends up.
+    const fn place(&self, offset: u64) -> u32 {
+        let offset = match self.fault {
+            Some(SdramFault::AddressLine(line)) => offset as u32 & !(1 << line),
+            _ => offset as u32,
+        };
+        self.address.wrapping_add(offset)
     }
 
     /// The bus is used for so many cycles; from when on.
@@ -182,22 +212,31 @@ impl External {
     }
 }
 
-/// The core accesses external memory `index`; false if that is a fault, which ends emulation. Time
-/// passes.
+/// The core accesses external memory `index`: cycles that it waited; nothing if that is a fault, which ends
+/// emulation. Time passes.
 #[inline]
-fn access(machine: &mut Machine, index: usize, offset: u64, write: bool) -> bool {
+fn access(
+    machine: &mut Machine,
+    index: usize,
+    offset: u64,
+    size: usize,
+    write: bool,
+) -> Option<u64> {
     if std::mem::take(&mut machine.registers_changed) {
         machine.look_at_registers();
     }
     let now = machine.account.cycles;
     let external = &mut machine.external[index];
     let address = external.address.wrapping_add(offset as u32);
-    if let Some(why) = external.obstacle(offset, write) {
+    let cached = machine.data_cache.as_ref().filter(|_| machine.data_cache_on);
+    let line = cached.map_or(1, |cache| u64::from(cache.line_bytes()));
+    let end = (offset + size as u64).next_multiple_of(line);
+    if let Some(why) = external.obstacle(offset, end, write) {
         let what = if write { "write to" } else { "read of" };
         let message = format!("{what} 0x{address:08x}: {} {why}", external.memory.name);
         let status = if write { status::IMPRECISE } else { status::PRECISE };
         machine.core_fault(FaultKind::UnmappedAccess, status, message);
-        return false;
+        return None;
     }
     let cache = machine.data_cache.as_mut().filter(|_| machine.data_cache_on);
     if write && cache.is_some() {
@@ -209,7 +248,7 @@ fn access(machine: &mut Machine, index: usize, offset: u64, write: bool) -> bool
     if let Some(line) = evicted {
         write_back(machine, line);
     }
-    true
+    Some(waits)
 }
 
 /// A line goes to its memory, which is busy for as long.
@@ -220,22 +259,37 @@ fn write_back(machine: &mut Machine, address: u32) {
     }
 }
 
-/// The core reads.
+/// The core reads. What the cache holds is right, whatever is wrong with the memory.
 #[inline]
 pub fn read(machine: &mut Machine, index: usize, offset: u64, size: usize) -> u64 {
     let mut bytes = [0; 8];
-    if access(machine, index, offset, false) {
-        let address = machine.external[index].address.wrapping_add(offset as u32);
+    if let Some(waits) = access(machine, index, offset, size, false) {
+        let external = &machine.external[index];
+        let address = external.place(offset);
         machine.memories.read(address, &mut bytes[..size.min(8)]);
+        if let Some(fault) = external.fault
+            && waits > 0
+        {
+            return broken(fault, address, u64::from_le_bytes(bytes));
+        }
     }
     u64::from_le_bytes(bytes)
+}
+
+/// What is read of broken SDRAM.
+fn broken(fault: SdramFault, address: u32, value: u64) -> u64 {
+    match fault {
+        SdramFault::Dead => u64::MAX,
+        SdramFault::StuckLow(bits) => value & !(u64::from(bits) >> (8 * (address & 3))),
+        SdramFault::AddressLine(_) => value,
+    }
 }
 
 /// The core writes.
 #[inline]
 pub fn write(machine: &mut Machine, index: usize, offset: u64, size: usize, value: u64) {
-    if access(machine, index, offset, true) {
-        let address = machine.external[index].address.wrapping_add(offset as u32);
+    if access(machine, index, offset, size, true).is_some() {
+        let address = machine.external[index].place(offset);
         machine.memories.write(address, &value.to_le_bytes()[..size.min(8)]);
     }
 }

@@ -14,7 +14,7 @@ use crate::registers::Engine;
 const INSTRUCTIONS: u64 = 200_000;
 
 /// Lets the HardFault handler run until it has said its line; that line, for the report's message.
-/// Nothing if `kind` is no fault of the core, or the firmware has no handler for it.
+/// Nothing if that is no fault of the core, or the firmware has no handler for it.
 pub fn hear(uc: &mut Engine<'_>, kind: FaultKind) -> Option<String> {
     if !matches!(kind, FaultKind::HardFault | FaultKind::UnmappedAccess | FaultKind::StackOverflow)
     {
@@ -22,6 +22,9 @@ pub fn hear(uc: &mut Engine<'_>, kind: FaultKind) -> Option<String> {
     }
     let pc = block::pc(uc);
     let machine = uc.get_data_mut();
+    if machine.board_goes_on {
+        return None;
+    }
     // The core knows the address of a data access only.
     let data = machine.bad_access.filter(|_| machine.fault_status == status::PRECISE);
     machine.bus.record_fault(machine.fault_status, data.map(|access| access.address));

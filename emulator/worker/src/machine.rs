@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use tilewright_board::{Board, CoreKind, MemoryKind};
-use tilewright_cores::{DataCache, Flags};
-use tilewright_devices::{Bus, NoDevices, Time};
-use tilewright_protocol::{Job, Mode, Response};
+use tilewright_cores::{DataCache, Flags, waits_for_stores};
+use tilewright_devices::{Bus, NoDevices, SerialFlash, Time};
+use tilewright_protocol::{self as protocol, Job, Mode, Response};
 use tilewright_report::FaultKind;
 
 use crate::account::{Account, Bucket};
@@ -105,6 +105,8 @@ pub struct Machine {
     /// Bits of CFSR for the fault that ended emulation.
     pub fault_status: u32,
     pub bad_access: Option<BadAccess>,
+    /// A board would go on behind the fault that ended emulation, with wrong values.
+    pub board_goes_on: bool,
     /// Virtual time of the last sign of life.
     alive: u64,
     history: [u32; HISTORY],
@@ -112,6 +114,18 @@ pub struct Machine {
     progress: (u64, Instant),
     looks: u32,
     sink: Box<dyn FnMut(Response)>,
+}
+
+/// A serial flash as its controller's model takes it.
+const fn flash_of(flash: protocol::SerialFlash) -> SerialFlash {
+    match flash {
+        protocol::SerialFlash::N25q128a => SerialFlash::N25Q128A,
+        protocol::SerialFlash::W25q128jvIq => SerialFlash::W25Q128JV_IQ,
+        protocol::SerialFlash::W25q128jvIm => SerialFlash::W25Q128JV_IM,
+        protocol::SerialFlash::Other(identification) => {
+            SerialFlash { identification, ..SerialFlash::N25Q128A }
+        }
+    }
 }
 
 impl Machine {
@@ -122,7 +136,8 @@ impl Machine {
         job: &Job,
         sink: Box<dyn FnMut(Response)>,
     ) -> Result<Self, NoDevices> {
-        let bus = Bus::new(&board)?;
+        let mut bus = Bus::new(&board)?;
+        bus.solder_flash(flash_of(job.hardware.serial_flash));
         let core = board.core.kind;
         let place = |kind: MemoryKind| {
             let memory = board.memory.iter().find(|memory| memory.kind == kind);
@@ -140,7 +155,7 @@ impl Machine {
             bus,
             memories: Memories::default(),
             stack: None,
-            external: external::memories(&board),
+            external: external::memories(&board, job.hardware.sdram),
             constants: None,
             transfers: Transfers::new(&board, data_cache.as_ref()),
             card: Card::default(),
@@ -168,6 +183,7 @@ impl Machine {
             end: None,
             fault_status: 0,
             bad_access: None,
+            board_goes_on: false,
             alive: 0,
             history: [0; HISTORY],
             entered: 0,
@@ -198,6 +214,12 @@ impl Machine {
     /// Ends with a fault.
     pub fn fault(&mut self, kind: FaultKind, message: impl Into<String>) {
         self.finish(End::Fault(kind, message.into()));
+    }
+
+    /// Ends with what a board would not tell, but go on with wrong values.
+    pub fn silent_fault(&mut self, kind: FaultKind, message: impl Into<String>) {
+        self.board_goes_on = true;
+        self.fault(kind, message);
     }
 
     /// Ends with a fault of the core; `status` is what CFSR shows of it.
@@ -232,6 +254,14 @@ impl Machine {
         self.history[self.entered % HISTORY] = address;
         self.entered = self.entered.wrapping_add(1);
         self.last = (flags, address.wrapping_add(size));
+    }
+
+    /// Whether the block that runs waits until its stores have taken effect.
+    pub fn block_waits_for_stores(&self) -> bool {
+        let start = self.history[self.entered.wrapping_sub(1) % HISTORY];
+        let size = self.last.1.wrapping_sub(start) as usize;
+        let mut bytes = vec![0; size.min(HISTORY * 64)];
+        self.memories.read(start, &mut bytes) && waits_for_stores(&bytes)
     }
 
     /// Start addresses of the last blocks, newest last.

@@ -13,8 +13,8 @@ use image::{Tables, op};
 use tilewright_plan::image::{CRC, EntryRecord, STORE_ALIGNMENT};
 use tilewright_plan::{After, Kernel, LaneKind, Op, Space, Span, Step, View};
 use tilewright_protocol::{
-    CardFault, CardJob, CardProblem, CopyCount, Finish, Job, Limits, Mode, Response, StepCount,
-    Watch,
+    CardFault, CardJob, CardProblem, CopyCount, Finish, Hardware, Job, Limits, Mode, Response,
+    StepCount, Watch,
 };
 use tilewright_report::Counts;
 use tilewright_worker::Firmware;
@@ -146,6 +146,7 @@ fn run_with(tables: &Tables, external_flash: Vec<u8>, card: Option<CardJob>) -> 
         external_flash,
         card,
         frames: vec![vec![frame]],
+        hardware: Hardware::default(),
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch {

@@ -85,6 +85,72 @@ fn one_word_may_lie_anywhere() {
     assert_eq!(fault(&code).kind, FaultKind::InstructionLimit);
 }
 
+/// Enables the clock of USART1 and writes to its BRR, with something between.
+fn enabled(between: &[u16]) -> Fault {
+    // movw r1,#0x3844; movt r1,#0x4002; movw r2,#0x100c; movt r2,#0x4001; movs r0,#16; str r0,[r1]
+    let first = [0xf643, 0x0144, 0xf2c4, 0x0102, 0xf241, 0x020c, 0xf2c4, 0x0201, 0x2010, 0x6008];
+    // str r0,[r2]; b .
+    fault(&[&first, between, &[0x6010, 0xe7fe]].concat())
+}
+
+#[test]
+fn a_peripheral_is_not_written_before_its_clock_runs() {
+    let early = enabled(&[]);
+    assert_eq!(early.kind, FaultKind::UnmappedAccess);
+    assert!(early.message.contains("0x4001100c 0 cycles after its clock was enabled"), "{early:?}");
+    assert!(early.message.contains("a board may lose it"), "{early:?}");
+    // ldr r3,[r1], which some boards take no time for; dsb sy; a branch behind nops.
+    assert_eq!(enabled(&[0x680b]).kind, FaultKind::UnmappedAccess);
+    assert_eq!(enabled(&[0xf3bf, 0x8f4f]).kind, FaultKind::InstructionLimit);
+    assert_eq!(enabled(&[0xe7ff, 0xbf00, 0xbf00]).kind, FaultKind::InstructionLimit);
+}
+
+/// Maps serial flash, of so many bits of addresses and one more, and reads the last of its 16 MiB.
+fn end_of_flash(size: u16) -> Fault {
+    // movs r2, its number. Its clock: movw r0; movt r0; movs r1,#2; str r1,[r0]; dsb. QUADSPI: movw r0; movt r0.
+    // CR: movs r1,#1; str r1,[r0]. DCR: lsls r2,r2,#16; str r2,[r0,#4]. CCR, QUAD READ: movw r1; movt r1;
+    // str r1,[r0,#20]. 0x90fffffc: mvn r1,#3; movt r1,#0x90ff; ldr r3,[r1]. b .
+    fault(&[
+        0x2200 | size,
+        0xf643,
+        0x0038,
+        0xf2c4,
+        0x0002,
+        0x2102,
+        0x6001,
+        0xf3bf,
+        0x8f4f,
+        0xf241,
+        0x0000,
+        0xf2ca,
+        0x0000,
+        0x2101,
+        0x6001,
+        0x0412,
+        0x6042,
+        0xf642,
+        0x51eb,
+        0xf6c0,
+        0x7128,
+        0x6141,
+        0xf06f,
+        0x0103,
+        0xf2c9,
+        0x01ff,
+        0x680b,
+        0xe7fe,
+    ])
+}
+
+#[test]
+fn the_last_byte_that_the_flash_controller_is_told_of_locks_the_bus() {
+    let locked = end_of_flash(23);
+    assert_eq!(locked.kind, FaultKind::UnmappedAccess);
+    assert!(locked.message.contains("read of 0x90fffffc"), "{locked:?}");
+    assert!(locked.message.contains("locks up a board's bus"), "{locked:?}");
+    assert_eq!(end_of_flash(24).kind, FaultKind::InstructionLimit);
+}
+
 #[test]
 fn a_stack_that_grows_past_its_end_is_told_apart() {
     // push {r0-r7}; b -: the stack has 64 bytes

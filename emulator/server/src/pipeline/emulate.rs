@@ -5,7 +5,7 @@ use tilewright_image::{input_frames, input_views};
 use tilewright_model::Data;
 use tilewright_plan::{Space, View};
 use tilewright_planner::Integrity;
-use tilewright_protocol::{Job, Limits, Mode, Response};
+use tilewright_protocol::{Hardware, Job, Limits, Mode, Response};
 
 use super::card::{CardWish, card};
 use super::package::Package;
@@ -102,6 +102,7 @@ pub fn run_image(
         external_flash: file.external_flash().to_vec(),
         card: card(machine, board, file, image.space_bytes(Space::Card))?,
         frames: vec![frames],
+        hardware: Hardware::default(),
         mode: machine.mode,
         limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
         watches: watches.watches.clone(),

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tilewright_protocol::{Finish, Job, Limits, Mode, Response};
+use tilewright_protocol::{Finish, Hardware, Job, Limits, Mode, Response};
 use tilewright_worker::{Firmware, run_firmware};
 
 pub const BOARD: &str = "stm32f746g-disco";
@@ -20,6 +20,7 @@ pub fn job() -> Job {
         external_flash: Vec::new(),
         card: None,
         frames: Vec::new(),
+        hardware: Hardware::default(),
         mode: Mode::Full,
         limits: Limits { instructions: 10_000_000, console_bytes: 1000 },
         watches: Vec::new(),

@@ -1,0 +1,37 @@
+//! What differs between boards of one name, and what is broken on one.
+
+use serde::{Deserialize, Serialize};
+
+/// The serial flash on a board.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SerialFlash {
+    /// Micron's N25Q128A, or its successor MT25QL128.
+    #[default]
+    N25q128a,
+    /// Winbond's W25Q128JV-IQ: on the STM32F746G-DISCO from revision C-03 on.
+    W25q128jvIq,
+    /// Winbond's W25Q128JV-IM, which has to be told to use four lines.
+    W25q128jvIm,
+    /// Another, which says that it is this.
+    Other([u8; 3]),
+}
+
+/// What is wrong with SDRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SdramFault {
+    /// It never answers: what is read are ones.
+    Dead,
+    /// These bits of each word are read as 0.
+    StuckLow(u32),
+    /// This bit of addresses counts as 0.
+    AddressLine(u32),
+}
+
+/// A board as it is, not as its file says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hardware {
+    /// Its serial flash.
+    pub serial_flash: SerialFlash,
+    /// What is wrong with its SDRAM.
+    pub sdram: Option<SdramFault>,
+}
