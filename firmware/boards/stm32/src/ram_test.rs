@@ -29,7 +29,7 @@ impl fmt::Display for RamFault {
 /// A controller answers these addresses, and nothing uses them yet.
 #[expect(unsafe_code, reason = "memory that the linker knows nothing of")]
 pub unsafe fn run(ram: Place, mut forget: impl FnMut(u32)) -> Result<(), RamFault> {
-    let (start, end) = (ram.address as u32, (ram.address + ram.bytes) as u32);
+    let (start, bytes) = (ram.address as u32, ram.bytes as u32);
     let mut read = |address: u32, written: u32| {
         forget(address);
         // SAFETY: the word lies within.
@@ -51,11 +51,20 @@ pub unsafe fn run(ram: Place, mut forget: impl FnMut(u32)) -> Result<(), RamFaul
         read(start, !(0xff << (8 * byte)))?;
     }
     // Each line of the address alone: two that are one give the word of the other.
-    let places = || {
-        let last = end - 4;
-        let powers = (2..31).map(|line| start + (1 << line)).take_while(move |at| *at < last);
-        [start, last].into_iter().chain(powers)
-    };
-    places().for_each(|at| write(at, !at));
-    places().try_for_each(|at| read(at, !at))
+    let mut offset = 0;
+    while offset < bytes {
+        write(start + offset, !(start + offset));
+        offset = next(offset);
+    }
+    offset = 0;
+    while offset < bytes {
+        read(start + offset, !(start + offset))?;
+        offset = next(offset);
+    }
+    Ok(())
+}
+
+/// Zero, then the powers of two from a word on.
+const fn next(offset: u32) -> u32 {
+    if offset == 0 { 4 } else { 2 * offset }
 }
