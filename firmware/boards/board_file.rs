@@ -6,12 +6,12 @@ use std::path::Path;
 use std::{env, fs};
 
 use tilewright_board::MemoryKind;
-use tilewright_plan::Space;
+use tilewright_plan::{LaneKind, Space};
 
 /// Bytes for statics: at the end of the memory that is coupled to the core for code, if the board has any,
 /// else of the firmware's SRAM. All else of that SRAM is the stack, so that one that grows too deep leaves RAM
 /// and faults instead of overwriting them.
-const STATICS_BYTES: u64 = 4096;
+const STATICS_BYTES: u64 = 3840;
 
 /// What runs from memory coupled to the core, if the board has any: what the core does between kernels, by
 /// the beginnings of the names of its functions' sections. While a kernel runs it takes the code cache for
@@ -129,9 +129,11 @@ pub fn write(id: &str, console: &str) {
     writeln!(
         constants,
         "/// Bytes of a card that plans may use.\npub const CARD_BYTES: u64 = {:#x};\n\
-         /// The fastest clock that the way to it carries.\npub const CARD_HERTZ: u32 = {};",
+         /// The fastest clock that the way to it carries.\npub const CARD_HERTZ: u32 = {};\n\
+         /// Whether a read may wait for room with its command open.\npub const OPEN_READS: bool = {};",
         served(Space::Card).map_or(0, |card| card.bytes.0),
-        slot.unwrap_or(0)
+        slot.unwrap_or(0),
+        board.engine(LaneKind::Card).is_some_and(|engine| engine.open_reads)
     )
     .expect("a string takes whatever is written");
 

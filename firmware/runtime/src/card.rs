@@ -66,6 +66,9 @@ pub enum CardError {
 impl fmt::Display for CardError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Silent { command: 8 } => {
+                f.write_str("no answer to CMD8: the slot is empty, or the card older than SDHC")
+            }
             Self::Silent { command } => write!(f, "no answer to CMD{command}"),
             Self::Answer { command } => write!(f, "garbled answer to CMD{command}"),
             Self::Refused { command, status } => {

@@ -13,7 +13,7 @@ mod board {
 }
 
 use tilewright_board_support::console::{Console, PortError};
-use tilewright_board_support::{layer_cycles, marks, wait};
+use tilewright_board_support::{layer_cycles, marks, sleep, wait};
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::Expected;
 use tilewright_runtime::console::{self, ConsoleError};
@@ -31,9 +31,7 @@ fn main() -> ! {
         panic!("{error}");
     }
     // What could not go on has been said.
-    loop {
-        cortex_m::asm::wfi();
-    }
+    sleep::for_ever()
 }
 
 /// Greets, finds the plan image and serves frames; returns if something failed and was said.

@@ -12,14 +12,15 @@ mod board {
 }
 
 use tilewright_board_support::{clock, marks};
-use tilewright_stm32::start;
+use tilewright_stm32::start::{self, Started};
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    let (p, mut core) = start::start(wired::OSCILLATOR);
+    let Started { peripherals: p, mut core, missing } = start::start(wired::OSCILLATOR);
     marks::CycleCounter::start(&mut core);
     let Ok(mut port) = wired::console(p.USART3, p.PD9, p.PD8) else {
         panic!("the core's clock cannot give the console's baud rate");
     };
+    start::stop_without(missing);
     clock::run(&mut port, board::BOARD)
 }

@@ -10,18 +10,20 @@ mod board {
     include!(concat!(env!("OUT_DIR"), "/board.rs"));
 }
 
-use tilewright_board_support::marks;
-use tilewright_stm32::{Board, Cache, power_up_card, start};
+use tilewright_board_support::{marks, sleep};
+use tilewright_stm32::start::{self, Started};
+use tilewright_stm32::{Board, Cache, power_up_card};
 
 const BOARD: Board = tilewright_stm32::board!(board);
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    let (p, mut core) = start::start(wired::OSCILLATOR);
+    let Started { peripherals: p, mut core, missing } = start::start(wired::OSCILLATOR);
     let mut marker = marks::CycleCounter::start(&mut core);
     let Ok(mut port) = wired::console(p.USART3, p.PD9, p.PD8) else {
         panic!("the core's clock cannot give the console's baud rate");
     };
+    start::stop_without(missing);
     // Clock, command, data (UM1974, connector CN8).
     power_up_card([
         p.PC12.into(),
@@ -36,8 +38,6 @@ fn main() -> ! {
     #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]
     let memories = unsafe { BOARD.places.take(None, |_| {}) };
     let cache = Cache::new(core.CBP, board::UNCACHED);
-    BOARD.run(&mut port, memories, cache, &mut marker);
-    loop {
-        cortex_m::asm::wfi();
-    }
+    BOARD.run(&mut port, memories, (cache, core.SYST), &mut marker);
+    sleep::for_ever()
 }

@@ -4,6 +4,7 @@
 use cortex_m::asm;
 use tilewright_runtime::card::{CardError, CardState, SECTOR, card_state, sectors};
 
+use crate::engines::Spaces;
 use crate::sdmmc::{self, Answer, Count, Listen, Speed48};
 
 /// CMD8: 2.7 to 3.6 V, and a pattern that comes back.
@@ -25,6 +26,8 @@ const SECTOR_BLOCK: u8 = 9;
 const READ_SECTORS: u8 = 18;
 /// How often a card is asked whether it has written what it got: some 4 µs each.
 const BUSY_TRIES: u32 = 125_000;
+/// How often a card may be misheard at its highest clock.
+const MISHEARD: u8 = 2;
 /// How many of these questions, at most, may stay without an answer that holds.
 const UNHEARD: u32 = 4;
 
@@ -77,6 +80,12 @@ pub struct Card {
     pub sectors: u32,
     /// Most sectors of a transfer.
     pub most: u32,
+    /// Whether reads may wait with their command open.
+    open_reads: bool,
+    /// Whether its clock is the highest.
+    is_fast: bool,
+    /// Answers and data whose checksum did not hold, at that clock.
+    misheard: u8,
     current: Option<(Transfer, Phase)>,
     open: Option<Open>,
 }
@@ -87,9 +96,9 @@ fn milliseconds(count: u32, clock_hertz: u32) {
 
 impl Card {
     /// Identifies the card in the slot and switches it to four lines and its highest speed, if the way
-    /// there carries `card_hertz`; `scratch` is memory for a sector that nothing uses yet, `clock_hertz`
-    /// the core's clock.
-    pub fn identify(scratch: u32, clock_hertz: u32, card_hertz: u32) -> Result<Self, CardError> {
+    /// there carries that; `scratch` is memory for a sector that nothing uses yet.
+    pub fn identify(scratch: u32, spaces: &Spaces) -> Result<Self, CardError> {
+        let Spaces { clock_hertz, card_hertz, open_reads, .. } = *spaces;
         sdmmc::listen(Listen::Nothing);
         sdmmc::stop();
         sdmmc::set_clock(Speed48::Identification, false);
@@ -121,6 +130,7 @@ impl Card {
         sdmmc::set_clock(Speed48::Default, true);
         sdmmc::command(16, SECTOR, Answer::Short)?;
 
+        let mut is_fast = false;
         if card_hertz >= sdmmc::HIGH_HERTZ {
             sdmmc::begin_stream(false, scratch, Count::Controller);
             sdmmc::begin_data(false, SWITCH_BYTES, SWITCH_BLOCK);
@@ -129,14 +139,25 @@ impl Card {
             // SAFETY: the caller says that this memory is there and that nothing uses it; DMA is done.
             #[expect(unsafe_code, reason = "memory that DMA has written")]
             let switched = unsafe { (scratch as *const u8).add(SWITCHED).read_volatile() };
-            if switched & 15 == 1 {
+            is_fast = switched & 15 == 1;
+            if is_fast {
                 sdmmc::set_clock(Speed48::High, true);
             }
         }
         // Cards that do not know CMD23 make sectors one by one.
         let counts = sdmmc::command(23, 1, Answer::Short).is_ok();
         let most = if counts { sdmmc::LARGEST / SECTOR } else { 1 };
-        Ok(Self { address, sectors, most, current: None, open: None })
+        let open_reads = open_reads && sdmmc::MAY_WAIT;
+        Ok(Self {
+            address,
+            sectors,
+            most,
+            open_reads,
+            is_fast,
+            misheard: 0,
+            current: None,
+            open: None,
+        })
     }
 
     /// Reads a sector and waits for it.
@@ -166,7 +187,7 @@ impl Card {
         }
         sdmmc::take_flags();
         // Something is to come behind a piece, so that its end can be seen; see `piece_ended`.
-        if sdmmc::MAY_WAIT && !write && self.most > 1 && sector + count < self.sectors {
+        if self.open_reads && !write && self.most > 1 && sector + count < self.sectors {
             return self.open(transfer);
         }
         sdmmc::listen(Listen::Ends);
@@ -270,11 +291,20 @@ impl Card {
         sdmmc::send(13, self.address, Answer::Short);
     }
 
-    /// Gives a transfer up and brings the card back to where the next can begin.
-    pub fn recover(&mut self) -> Result<(), CardError> {
+    /// Gives a transfer up that failed and brings the card back to where the next can begin; with half the clock if
+    /// that was misheard before, which cards and the controller of the STM32F4 may not bear (its erratum "SDIO clock
+    /// divider BYPASS mode may not work properly").
+    pub fn recover(&mut self, cause: CardError) -> Result<(), CardError> {
         (self.current, self.open) = (None, None);
         sdmmc::listen(Listen::Nothing);
         sdmmc::stop();
+        if self.is_fast && matches!(cause, CardError::Checksum | CardError::Answer { .. }) {
+            self.misheard += 1;
+            if self.misheard >= MISHEARD {
+                self.is_fast = false;
+                sdmmc::set_clock(Speed48::Default, true);
+            }
+        }
         let mut unheard = 0;
         for _ in 0..BUSY_TRIES {
             let status = match sdmmc::command(13, self.address, Answer::Short) {

@@ -53,7 +53,7 @@ impl CardLane {
                 Err(error) if tries >= TRIES => return Err(error),
                 // It came whole, and may come otherwise.
                 Err(CardError::Store(_)) => {}
-                Err(_) => card.recover()?,
+                Err(error) => card.recover(error)?,
             }
         }
         sdmmc::unmask();
@@ -145,6 +145,27 @@ impl CardLane {
         image: &PlanImage<'_>,
     ) -> Result<Option<Transfer>, LaneError> {
         let result = self.card.interrupted();
+        self.go_on(cache, bases, image, result)
+    }
+
+    /// Gives up the transfer that it waits for, and begins it again; gives the copy once it is complete.
+    pub fn stalled(
+        &mut self,
+        cache: &mut Cache,
+        bases: &[Option<u32>; 6],
+        image: &PlanImage<'_>,
+    ) -> Result<Option<Transfer>, LaneError> {
+        self.go_on(cache, bases, image, Err(CardError::NoData))
+    }
+
+    /// Goes on once a transfer is complete or has failed.
+    fn go_on(
+        &mut self,
+        cache: &mut Cache,
+        bases: &[Option<u32>; 6],
+        image: &PlanImage<'_>,
+        result: Result<bool, CardError>,
+    ) -> Result<Option<Transfer>, LaneError> {
         let Some(carrying) = &mut self.carrying else { return Ok(None) };
         let (copy, write, made) = (carrying.copy, carrying.write, carrying.made);
         let base = memory_of(bases, &copy).ok_or(LaneError::Failed { step: copy.step })?;
@@ -156,7 +177,7 @@ impl CardLane {
                     return Err(carrying.failed(cause));
                 }
                 carrying.tries += 1;
-                if let Err(cause) = self.card.recover() {
+                if let Err(cause) = self.card.recover(cause) {
                     return Err(carrying.failed(cause));
                 }
                 maintain(cache, &copy, base);
@@ -190,8 +211,8 @@ impl CardLane {
 /// The card in the slot, asked again if it did not understand or was not understood.
 fn identified(scratch: u32, spaces: &Spaces) -> Result<Card, CardError> {
     for tries in 1.. {
-        match Card::identify(scratch, spaces.clock_hertz, spaces.card_hertz) {
-            Err(error) if error != CardError::Unsuited && tries < TRIES => {}
+        match Card::identify(scratch, spaces) {
+            Err(_) if tries < TRIES => {}
             identified => return identified,
         }
     }

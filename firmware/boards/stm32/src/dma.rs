@@ -6,7 +6,7 @@ use embassy_stm32::pac::dma::vals::{Burst, Dir, Dmdis, Fth, Pl, Size};
 use tilewright_runtime::{Piece, Width};
 
 /// The stream.
-const STREAM: usize = 0;
+pub const STREAM: usize = 0;
 
 /// How often a stream that stops is asked whether it has: it ends the burst under way.
 const STOPS: u32 = 1000;

@@ -5,6 +5,7 @@ use core::cell::RefCell;
 use core::ops::Range;
 
 use cortex_m::asm;
+use cortex_m::peripheral::SYST;
 use critical_section::Mutex;
 use embassy_stm32::interrupt;
 use tilewright_board_support::marks;
@@ -20,6 +21,7 @@ use crate::card_lane::CardLane;
 use crate::crc::{self, checksum};
 use crate::dma::{self, Ended};
 use crate::sdmmc::{self, Listen};
+use crate::watch::Watch;
 
 /// How often a transfer is tried.
 const ATTEMPTS: u8 = 3;
@@ -48,6 +50,7 @@ struct State {
     running: Running,
     /// The card, once it was opened.
     card: Option<CardLane>,
+    watch: Watch,
     failed: Option<LaneError>,
 }
 
@@ -137,14 +140,22 @@ impl State {
 
     fn card_interrupted(&mut self) -> Result<(), LaneError> {
         let Some(card) = &mut self.card else { return Ok(()) };
-        let Some(copy) = card.interrupted(&mut self.cache, &self.bases, self.schedule.image())?
-        else {
-            return Ok(());
-        };
+        let copy = card.interrupted(&mut self.cache, &self.bases, self.schedule.image())?;
+        self.card_made(copy)
+    }
+
+    /// The card's copy is complete, if there is one.
+    fn card_made(&mut self, copy: Option<Transfer>) -> Result<(), LaneError> {
+        let (Some(copy), Some(card)) = (copy, &self.card) else { return Ok(()) };
         let Some(lane) = card.lane else { return Ok(()) };
         marks::copy(MarkKind::CopyEnd, lane, copy.step);
         self.schedule.completed(lane);
         self.go_on()
+    }
+
+    /// Sleeps until an interrupt is pending. What has not moved for seconds is begun again, or fails.
+    fn sleep(&mut self) -> Result<(), LaneError> {
+        if self.watch.sleep() { begin_anew(self) } else { Ok(()) }
     }
 
     /// Begins the transfer that was made ready, again if it was begun before.
@@ -215,6 +226,20 @@ impl State {
     }
 }
 
+/// Begins again what has not moved for seconds.
+// Not a method of the state, whose memory for code is small: it runs when something is broken.
+#[cold]
+#[inline(never)]
+fn begin_anew(state: &mut State) -> Result<(), LaneError> {
+    if state.running.attempt > 0 {
+        dma::abort();
+        state.again()?;
+    }
+    let Some(card) = &mut state.card else { return Ok(()) };
+    let copy = card.stalled(&mut state.cache, &state.bases, state.schedule.image())?;
+    state.card_made(copy)
+}
+
 /// Where the memory begins that a copy to or from the card uses.
 pub fn memory_of(bases: &[Option<u32>; 6], copy: &Transfer) -> Option<u32> {
     let spaces = [copy.source.space()?, copy.destination.space()?];
@@ -269,6 +294,8 @@ pub struct Spaces {
     pub clock_hertz: u32,
     /// The fastest clock that the way to the card carries.
     pub card_hertz: u32,
+    /// Whether reads of a card may wait for room with their command open.
+    pub open_reads: bool,
 }
 
 /// The board's engines.
@@ -280,7 +307,7 @@ impl Engines {
     /// For programs of an image.
     // Not a part of whoever serves frames: what it needs of the stack would be kept while kernels run.
     #[inline(never)]
-    pub fn new(image: PlanImage<'static>, cache: Cache, spaces: Spaces) -> Self {
+    pub fn new(image: PlanImage<'static>, cache: Cache, timer: SYST, spaces: Spaces) -> Self {
         crc::power_up();
         let mut bases = [None; 6];
         bases[Space::Arena as usize] = Some(spaces.arena);
@@ -296,6 +323,7 @@ impl Engines {
             lane: None,
             running: Running::default(),
             card: None,
+            watch: Watch::new(timer, spaces.clock_hertz),
             failed: None,
         };
         critical_section::with(|section| *STATE.borrow_ref_mut(section) = Some(state));
@@ -350,7 +378,9 @@ impl LaneDriver for Engines {
             let is_busy = state.card.as_ref().is_some_and(CardLane::is_busy);
             if is_busy {
                 // As in `wait`.
-                asm::wfi();
+                state.sleep()?;
+            } else {
+                state.watch.end();
             }
             Ok(is_busy)
         })? {}
@@ -390,6 +420,7 @@ impl LaneDriver for Engines {
         loop {
             let complete = with_state(|state| {
                 if state.schedule.is_complete(after) {
+                    state.watch.end();
                     return Ok(true);
                 }
                 let carries = state.card.as_ref().is_some_and(CardLane::is_busy);
@@ -397,7 +428,7 @@ impl LaneDriver for Engines {
                     return Err(LaneError::Deadlock);
                 }
                 // Interrupts are off, so that none is missed; one that is pending ends the sleep.
-                asm::wfi();
+                state.sleep()?;
                 Ok(false)
             })?;
             if complete {
@@ -419,6 +450,7 @@ impl LaneDriver for Engines {
             if let Some(card) = &mut state.card {
                 card.give_up();
             }
+            state.watch.end();
             state.failed = None;
         });
     }

@@ -6,12 +6,18 @@
 pub mod cache;
 mod card;
 mod card_lane;
+#[cfg(feature = "stm32f4")]
+mod clocks_f4;
+#[cfg(feature = "stm32f7")]
+mod clocks_f7;
 #[cfg(feature = "stm32f7")]
 mod coupled;
 mod crc;
 mod dma;
 mod engines;
 pub mod memory;
+mod oscillator;
+mod power;
 mod protection;
 mod ram_test;
 mod rng;
@@ -20,15 +26,16 @@ pub mod sdram;
 mod sector_checksums;
 pub mod serial_flash;
 mod serve;
-#[cfg(feature = "stm32f7")]
 pub mod start;
 #[cfg(feature = "stm32f7")]
 pub mod uart;
+mod watch;
 
 use cortex_m::asm;
 use embassy_stm32::pac::common::{Read, Reg};
 
 pub use cache::Cache;
+pub use oscillator::Oscillator;
 pub use sdmmc::power_up as power_up_card;
 pub use serve::Board;
 

@@ -18,6 +18,11 @@ const WRITE_THROUGH: u32 = 1 << 17;
 /// it soon after.
 const WRITE_BACK: u32 = 1 << 19 | 1 << 17 | 1 << 16;
 
+/// Addresses of the FMC's bank 1, which is on at reset (RM0385, FMC_BCR1), and of its bank 3: no board has anything
+/// there.
+const UNUSED_BANK: Place = Place { address: 0x6000_0000, bytes: 512 << 20 };
+const UNUSED_THIRD: Place = Place { address: 0x8000_0000, bytes: 256 << 20 };
+
 /// Bytes from the serial flash's address on that its controller answers.
 const FLASH_WINDOW: usize = 256 << 20;
 
@@ -43,7 +48,10 @@ impl Places {
         let Self { external_ram: ram, external_flash: flash, .. } = *self;
         let window = flash.map(|flash| Place { bytes: FLASH_WINDOW, ..flash });
         let regions = [
-            // Speculative reads past the serial flash's end would wait for ever (AN4861, 4.4).
+            // Nothing is there, and speculative reads of Normal memory would make a controller wait (AN4861, 4.4).
+            (Some(UNUSED_BANK), NO_ACCESS),
+            (Some(UNUSED_THIRD), NO_ACCESS),
+            // Likewise past the serial flash's end.
             (window, NO_ACCESS),
             (flash, READ_ONLY | WRITE_THROUGH),
             (ram, READ_AND_WRITE | WRITE_BACK),
@@ -51,8 +59,8 @@ impl Places {
         regions.into_iter().filter_map(|(place, settings)| Some((place?, settings)))
     }
 
-    /// Switches the unit on; everything else stays as in the default map. No slice of external memory
-    /// exists yet.
+    /// Switches the unit on, before any controller answers these addresses; everything else stays as in the default
+    /// map. No slice of external memory exists yet.
     pub fn protect(&self, mpu: &mut MPU) {
         asm::dmb();
         for (number, (place, settings)) in (0u32..).zip(self.regions()) {

@@ -20,7 +20,7 @@ use crate::clock_runs;
 pub const LARGEST: u32 = 511 * 512;
 
 /// The controller's stream and channel (RM0385, table 28; RM0386, table 35).
-const STREAM: usize = 3;
+pub const STREAM: usize = 3;
 const CHANNEL: u8 = 4;
 /// Alternate function of all its pins (DS10916, table 12; DS11189, table 12).
 const FUNCTION: u8 = 12;
@@ -263,6 +263,11 @@ pub fn begin_data(write: bool, bytes: u32, block: u8) {
         control.set_dmaen(true);
         control.set_dten(true);
     });
+}
+
+/// Bytes of a transfer that are still to come or to go.
+pub fn data_left() -> u32 {
+    CONTROLLER.dcntr().read().0
 }
 
 /// Why a transfer failed, if it did; whether it is over.

@@ -7,12 +7,23 @@ use embassy_stm32::peripherals::FMC;
 use embedded_hal::delay::DelayNs;
 use stm32_fmc::{Sdram, SdramChip, SdramConfiguration, SdramTiming};
 
-/// The memory at half the core's clock of so many hertz, with so many data lines.
+/// The memory behind a core of so many hertz, with so many data lines.
 pub struct Mt48lc4m32b2<const CORE_HERTZ: u32, const LINES: u8>;
+
+/// The controller's fastest clock for SDRAM: of the STM32F7 (DS10916, FMC, SDRAM waveforms and timings: 100 MHz), of the
+/// STM32F4 (DS11189, likewise: 90 MHz).
+const FASTEST_HERTZ: u32 = if cfg!(feature = "stm32f4") { 90_000_000 } else { 100_000_000 };
+
+/// The memory's clock: a half or a third of the core's (RM0385, FMC_SDCR, SDCLK).
+const fn hertz(core_hertz: u32) -> u32 {
+    let divider = if core_hertz / 2 <= FASTEST_HERTZ { 2 } else { 3 };
+    assert!(core_hertz / divider <= FASTEST_HERTZ, "SDRAM is not slowed down that far");
+    core_hertz / divider
+}
 
 /// Clocks of the memory that last so many nanoseconds at least.
 const fn clocks(nanoseconds: u32, core_hertz: u32) -> u32 {
-    let clocks = (nanoseconds as u64 * (core_hertz / 2) as u64).div_ceil(1_000_000_000);
+    let clocks = (nanoseconds as u64 * hertz(core_hertz) as u64).div_ceil(1_000_000_000);
     clocks as u32
 }
 
@@ -23,7 +34,7 @@ impl<const CORE_HERTZ: u32, const LINES: u8> SdramChip for Mt48lc4m32b2<CORE_HER
     /// Times of the grade -6A (data sheet, table 18).
     const TIMING: SdramTiming = SdramTiming {
         startup_delay_ns: 100_000,
-        max_sd_clock_hz: CORE_HERTZ / 2,
+        max_sd_clock_hz: hertz(CORE_HERTZ),
         // 4096 rows in 64 ms.
         refresh_period_ns: 15_625,
         mode_register_to_active: 2,

@@ -1,5 +1,6 @@
 //! What every board does once its memories answer: it greets, finds the plan image and serves frames.
 
+use cortex_m::peripheral::SYST;
 use tilewright_board_support::console::{Console, Line, PortError};
 use tilewright_board_support::marks::CycleCounter;
 use tilewright_board_support::{layer_cycles, wait};
@@ -23,6 +24,8 @@ pub struct Board {
     pub card_bytes: u64,
     /// The fastest clock that the way to the card carries; 0 if there is none.
     pub card_hertz: u32,
+    /// Whether reads of a card may wait for room with their command open.
+    pub open_reads: bool,
     /// The core's clock.
     pub clock_hertz: u32,
 }
@@ -41,6 +44,7 @@ macro_rules! board {
             },
             card_bytes: $file::CARD_BYTES,
             card_hertz: $file::CARD_HERTZ,
+            open_reads: $file::OPEN_READS,
             clock_hertz: $file::CLOCK_HERTZ,
         }
     };
@@ -53,10 +57,10 @@ impl Board {
         &self,
         port: &mut Console<L>,
         memories: Memories,
-        cache: Cache,
+        (cache, timer): (Cache, SYST),
         marker: &mut CycleCounter,
     ) {
-        let served = wait::for_ready(self.serve(port, memories, cache, marker));
+        let served = wait::for_ready(self.serve(port, memories, (cache, timer), marker));
         if let Err(ConsoleError::Port(error)) = served {
             panic!("{error}");
         }
@@ -70,7 +74,7 @@ impl Board {
         &self,
         port: &mut Console<L>,
         memories: Memories,
-        cache: Cache,
+        (cache, timer): (Cache, SYST),
         marker: &mut CycleCounter,
     ) -> Result<(), ConsoleError<PortError>> {
         console::greet(port, self.id).await?;
@@ -89,7 +93,7 @@ impl Board {
         let expected = Expected { board: self.id, space_bytes: memory.space_bytes() };
         let ended = match PlanImage::read(plan, &expected) {
             Ok(image) => {
-                let mut engines = Engines::new(image, cache, self.spaces());
+                let mut engines = Engines::new(image, cache, timer, self.spaces());
                 console::serve(port, &image, &mut memory, &mut engines, marker, layer_cycles())
                     .await
                     .map(|never| match never {})
@@ -109,6 +113,7 @@ impl Board {
             external_flash: external_flash.map(|place| place.address as u32),
             clock_hertz: self.clock_hertz,
             card_hertz: self.card_hertz,
+            open_reads: self.open_reads,
         }
     }
 }

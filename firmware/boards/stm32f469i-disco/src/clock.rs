@@ -3,8 +3,7 @@
 #![no_std]
 #![no_main]
 
-mod clocks;
-mod uart;
+mod wired;
 
 /// What the board's file says; made by the build script.
 #[allow(dead_code, reason = "the plan and its memories are not used here")]
@@ -12,24 +11,16 @@ mod board {
     include!(concat!(env!("OUT_DIR"), "/board.rs"));
 }
 
-use embassy_stm32::pac::FLASH;
 use tilewright_board_support::{clock, marks};
+use tilewright_stm32::start::{self, Started};
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    let peripherals = embassy_stm32::init(clocks::config());
-    let Some(mut core) = cortex_m::Peripherals::take() else {
-        panic!("the core's peripherals are taken once, here");
-    };
-    // As where networks run (RM0386, 3.5.2).
-    FLASH.acr().modify(|control| {
-        control.set_prften(true);
-        control.set_icen(true);
-        control.set_dcen(true);
-    });
+    let Started { peripherals, mut core, missing } = start::start(wired::OSCILLATOR);
     marks::CycleCounter::start(&mut core);
-    let Ok(mut port) = uart::open(peripherals.USART3, peripherals.PB11, peripherals.PB10) else {
-        panic!("the clocks set above cannot give the console's baud rate");
+    let Ok(mut port) = wired::open(peripherals.USART3, peripherals.PB11, peripherals.PB10) else {
+        panic!("the core's clock cannot give the console's baud rate");
     };
+    start::stop_without(missing);
     clock::run(&mut port, board::BOARD)
 }

@@ -6,11 +6,12 @@ use embassy_stm32::fmc::Fmc;
 use embassy_stm32::qspi::Qspi;
 use embassy_stm32::usart::ConfigError;
 
-use crate::uart::{self, Usart};
+use crate::wired::{self, Usart};
 use crate::{BOARD, board};
 use tilewright_board_support::console::Console;
 use tilewright_stm32::memory::Memories;
-use tilewright_stm32::{power_up_card, sdram, serial_flash};
+use tilewright_stm32::start::stop_without;
+use tilewright_stm32::{Oscillator, power_up_card, sdram, serial_flash};
 
 const _: () = assert!(BOARD.places.can_be_told());
 
@@ -23,8 +24,11 @@ const _: () = assert!(BOARD.places.can_be_told());
 pub fn set_up(
     p: Peripherals,
     core: &mut CorePeripherals,
+    missing: Option<Oscillator>,
 ) -> Result<(Console<Usart>, Memories), ConfigError> {
-    let console = uart::open(p.USART3, p.PB11, p.PB10)?;
+    let console = wired::open(p.USART3, p.PB11, p.PB10)?;
+    stop_without(missing);
+    BOARD.places.protect(&mut core.MPU);
     // UM1932, SDRAM memory: all of its data lines, so that D16 to D31 lie on ports H and I.
     sdram::start(Fmc::sdram_a12bits_d32bits_4banks_bank1(
         p.FMC,
@@ -46,7 +50,6 @@ pub fn set_up(
         p.PC12.into(), p.PD2.into(), p.PC8.into(), p.PC9.into(), p.PC10.into(), p.PC11.into(),
     ]);
     let answer = serial_flash::start(flash, board::CLOCK_HERTZ);
-    BOARD.places.protect(&mut core.MPU);
     // SAFETY: the build script takes all places from the board's file, which keeps them apart from the
     // firmware's own flash and SRAM; FMC and MPU are set up; only `main` calls this, once.
     #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]

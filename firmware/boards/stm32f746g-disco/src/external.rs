@@ -10,8 +10,9 @@ use crate::{BOARD, board, wired};
 use tilewright_board_support::console::Console;
 use tilewright_stm32::cache::forget;
 use tilewright_stm32::memory::Memories;
+use tilewright_stm32::start::stop_without;
 use tilewright_stm32::uart::Usart;
-use tilewright_stm32::{power_up_card, sdram, serial_flash};
+use tilewright_stm32::{Oscillator, power_up_card, sdram, serial_flash};
 
 const _: () = assert!(BOARD.places.can_be_told());
 
@@ -24,8 +25,11 @@ const _: () = assert!(BOARD.places.can_be_told());
 pub fn set_up(
     p: Peripherals,
     core: &mut CorePeripherals,
+    missing: Option<Oscillator>,
 ) -> Result<(Console<Usart>, Memories), ConfigError> {
     let console = wired::console(p.USART1, p.PB7, p.PA9)?;
+    stop_without(missing);
+    BOARD.places.protect(&mut core.MPU);
     // UM1907, 6.20 and table 16: half of the memory.
     sdram::start(Fmc::sdram_a12bits_d16bits_4banks_bank1(
         p.FMC,
@@ -45,7 +49,6 @@ pub fn set_up(
         p.PC12.into(), p.PD2.into(), p.PC8.into(), p.PC9.into(), p.PC10.into(), p.PC11.into(),
     ]);
     let answer = serial_flash::start(flash, board::CLOCK_HERTZ);
-    BOARD.places.protect(&mut core.MPU);
     // SAFETY: the build script takes all places from the board's file, which keeps them apart from the
     // firmware's own flash and SRAM; FMC and MPU are set up; only `main` calls this, once.
     #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]

@@ -11,21 +11,20 @@ mod board {
     include!(concat!(env!("OUT_DIR"), "/board.rs"));
 }
 
-use tilewright_board_support::marks;
-use tilewright_stm32::{Board, Cache, start};
+use tilewright_board_support::{marks, sleep};
+use tilewright_stm32::start::{self, Started};
+use tilewright_stm32::{Board, Cache};
 
 const BOARD: Board = tilewright_stm32::board!(board);
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    let (peripherals, mut core) = start::start(wired::OSCILLATOR);
+    let Started { peripherals, mut core, missing } = start::start(wired::OSCILLATOR);
     let mut marker = marks::CycleCounter::start(&mut core);
-    let Ok((mut port, memories)) = external::set_up(peripherals, &mut core) else {
+    let Ok((mut port, memories)) = external::set_up(peripherals, &mut core, missing) else {
         panic!("the core's clock cannot give the console's baud rate");
     };
     let cache = Cache::new(core.CBP, board::UNCACHED);
-    BOARD.run(&mut port, memories, cache, &mut marker);
-    loop {
-        cortex_m::asm::wfi();
-    }
+    BOARD.run(&mut port, memories, (cache, core.SYST), &mut marker);
+    sleep::for_ever()
 }

@@ -8,8 +8,8 @@ use embassy_stm32::peripherals::{self, PA9, PB7};
 use embassy_stm32::rcc::HseMode;
 use embassy_stm32::usart::{ConfigError, Uart};
 use tilewright_board_support::console::Console;
-use tilewright_stm32::start::{self, Oscillator};
 use tilewright_stm32::uart::{self, Usart};
+use tilewright_stm32::{Oscillator, start};
 
 use crate::board;
 

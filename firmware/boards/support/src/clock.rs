@@ -21,7 +21,7 @@ use embedded_io_async::Write as _;
 use heapless::String;
 
 use crate::console::{Console, Line, PortError};
-use crate::wait;
+use crate::{sleep, wait};
 
 /// Turns of the shorter run; the longer one has twice as many.
 const TURNS: u32 = 1000;
@@ -122,9 +122,7 @@ pub fn run<L: Line>(port: &mut Console<L>, board: &str) -> ! {
     if let Err(error) = wait::for_ready(measure(port, board)) {
         panic!("{error}");
     }
-    loop {
-        cortex_m::asm::wfi();
-    }
+    sleep::for_ever()
 }
 
 /// Runs each loop with interrupts off and says what it took; the cycle counter counts already.

@@ -7,9 +7,10 @@ use core::arch::naked_asm;
 use core::fmt;
 use core::panic::PanicInfo;
 
-use cortex_m::asm;
 use cortex_m::peripheral::SCB;
 use tilewright_runtime::console::write_truncated;
+
+use crate::sleep;
 
 #[expect(unsafe_code, reason = "symbols of the board's crate and of the linker script")]
 unsafe extern "Rust" {
@@ -84,10 +85,8 @@ extern "C" fn report(stack: u32, lr: u32, pc: u32) -> ! {
 }
 
 /// Prints an error line without interrupts and sleeps for ever.
-fn stop(text: fmt::Arguments<'_>) -> ! {
+pub fn stop(text: fmt::Arguments<'_>) -> ! {
     write_truncated::<256>(format_args!("\r\nerror: {text}"), tilewright_say);
     tilewright_say(b"\r\n");
-    loop {
-        asm::wfi();
-    }
+    sleep::for_ever()
 }

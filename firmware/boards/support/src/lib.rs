@@ -6,7 +6,10 @@ pub mod clock;
 pub mod console;
 mod faults;
 pub mod marks;
+pub mod sleep;
 pub mod wait;
+
+pub use faults::stop;
 
 use tilewright_runtime::console::LayerCycles;
 

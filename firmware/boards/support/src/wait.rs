@@ -5,7 +5,7 @@ use core::pin::pin;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::{Context, Poll, Waker};
 
-use cortex_m::asm;
+use crate::sleep;
 
 /// Whether the future may go on.
 static AWAKE: AtomicBool = AtomicBool::new(false);
@@ -26,7 +26,7 @@ pub fn for_ready<T>(future: impl Future<Output = T>) -> T {
             return value;
         }
         while !AWAKE.swap(false, Ordering::Acquire) {
-            asm::wfe();
+            sleep::until_event();
         }
     }
 }

@@ -1,27 +1,26 @@
-//! Clocks: 180 MHz from the board's 8 MHz crystal, which needs over-drive and 5 flash wait states
-//! (RM0386, 5.1.4 and table 12); `embassy_stm32::init` sets both.
+//! Clocks of the STM32F4: 180 MHz, which need over-drive and 5 flash wait states (RM0386, 5.1.4 and table 12);
+//! `embassy_stm32::init` sets both.
 
-use crate::board;
 use embassy_stm32::Config;
 use embassy_stm32::rcc::{
-    APBPrescaler, Hse, HseMode, LsConfig, Pll, PllMul, PllPDiv, PllPreDiv, PllQDiv, PllRDiv,
-    PllSource, Sysclk, mux,
+    APBPrescaler, LsConfig, Pll, PllMul, PllPDiv, PllPreDiv, PllQDiv, PllRDiv, PllSource, Sysclk,
+    mux,
 };
-use embassy_stm32::time::Hertz;
 
-/// The crystal X2 on the board (UM1932, "HSE clock source").
-const OSCILLATOR_HERTZ: u32 = 8_000_000;
+use crate::Oscillator;
 
-const _: () = assert!(OSCILLATOR_HERTZ / 4 * 180 / 2 == board::CLOCK_HERTZ);
+/// The core's clock: 360 MHz of the PLL, halved.
+pub const CLOCK_HERTZ: u32 = 180_000_000;
 
 /// The clocks' settings.
-pub fn config() -> Config {
+pub fn config(oscillator: Oscillator) -> Config {
     let mut config = Config::default();
     let rcc = &mut config.rcc;
-    rcc.hse = Some(Hse { freq: Hertz(OSCILLATOR_HERTZ), mode: HseMode::Oscillator });
+    let to_2_mhz = PllPreDiv::from_bits((oscillator.hertz / 2_000_000) as u8);
+    rcc.hse = Some(oscillator.hse());
     rcc.pll_src = PllSource::HSE;
     rcc.pll = Some(Pll {
-        prediv: PllPreDiv::DIV4,
+        prediv: to_2_mhz,
         mul: PllMul::MUL180,
         divp: Some(PllPDiv::DIV2),
         // Unused, but dividing by 0 or 1 is a wrong configuration (RM0386, 6.3.2).
@@ -30,7 +29,7 @@ pub fn config() -> Config {
     });
     // 48 MHz for the card's controller, which the first PLL does not divide 360 MHz to.
     rcc.pllsai = Some(Pll {
-        prediv: PllPreDiv::DIV4,
+        prediv: to_2_mhz,
         mul: PllMul::MUL192,
         divp: Some(PllPDiv::DIV8),
         divq: Some(PllQDiv::DIV4),
