@@ -13,7 +13,8 @@ const CASES: u64 = 96;
 #[test]
 fn whatever_a_card_does_the_answer_is_right_or_the_place_is_told() {
     let mut came = [0; 5];
-    for number in 0..CASES {
+    // The last is one that is computed again, which few are.
+    for number in (0..CASES).chain([113]) {
         let (_, verdict) = run(number, Size::Small).unwrap_or_else(|error| panic!("{error}"));
         let kind = match verdict {
             Verdict::Right { given_up: 0 } => 0,
