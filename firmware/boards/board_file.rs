@@ -55,7 +55,7 @@ const AT_LINES: [&str; 3] =
 /// Bytes of the longest line of flash that a core fetches code by (STM32F7: 256 bits).
 const LINE: usize = 32;
 
-/// Writes `memory.x` and `board.rs` for a board whose code drives the port `console`; of its firmware with
+/// Writes `memory.x`, `board.rs` and `bring_up.rs` for a board whose code drives the port `console`; of its firmware with
 /// small kernels if the feature says so.
 pub fn write(id: &str, console: &str) {
     let board = tilewright_board::find(id).expect("the board's file is well-formed");
@@ -152,11 +152,56 @@ pub fn write(id: &str, console: &str) {
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     fs::write(Path::new(&out).join("memory.x"), memory).expect("OUT_DIR can be written");
     fs::write(Path::new(&out).join("board.rs"), constants).expect("OUT_DIR can be written");
+    fs::write(Path::new(&out).join("bring_up.rs"), for_bring_up(&board))
+        .expect("OUT_DIR can be written");
     println!("cargo::rustc-link-search={out}");
     println!("cargo::rustc-link-arg-bins=--nmagic");
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=../board_file.rs");
+}
+
+/// What tests of a new board name: memories that DMA reaches, and the first border within the arena.
+fn for_bring_up(board: &tilewright_board::Board) -> String {
+    /// Bytes at a memory's end that are copied.
+    const COPIED: u64 = 256;
+    let Some(firmware) = &board.firmware else { return String::new() };
+    let mut text = String::from(
+        "use tilewright_stm32::bring_up;\n\
+         /// Memories that DMA reaches.\npub const REACHED: &[bring_up::Reached] = &[\n",
+    );
+    let mut starts = Vec::new();
+    for memory in &board.memory {
+        let (Some(timing), Some(address)) = (&memory.timing, memory.address) else { continue };
+        if timing.dma_read.is_none() {
+            continue;
+        }
+        let is_written = timing.dma_write.is_some();
+        let space = firmware.serves.iter().find(|space| {
+            board.external(**space).is_some_and(|outside| outside.address == memory.address)
+        });
+        let at =
+            if is_written { u64::from(address) + memory.bytes.0 - COPIED } else { address.into() };
+        let space =
+            space.map_or("None".to_owned(), |space| format!("Some(bring_up::Space::{space:?})"));
+        writeln!(
+            text,
+            "    bring_up::Reached {{ name: {:?}, address: {at:#010x}, is_written: {is_written}, \
+             outside: {space} }},",
+            memory.name
+        )
+        .expect("a string takes whatever is written");
+        starts.push(address);
+    }
+    let arena = firmware.arena_address + 1..firmware.arena_address + firmware.arena_bytes.0 as u32;
+    let border = starts.into_iter().filter(|start| arena.contains(start)).min().unwrap_or(0);
+    writeln!(
+        text,
+        "];\n/// Where one memory of the arena ends and the next begins; 0 if it is one.\n\
+         pub const BORDER: u32 = {border:#010x};"
+    )
+    .expect("a string takes whatever is written");
+    text
 }
 
 /// Memory that is coupled to the core for code (ITCM), but for its first bytes.

@@ -16,8 +16,10 @@ use crate::project::{Metadata, Package, Project, Workspace};
 /// The target of boards that name no other (Cortex-M4F and Cortex-M7F).
 const TARGET: &str = "thumbv7em-none-eabihf";
 
-/// How the programs begin that measure a board's core, one beside each board's firmware.
-const CLOCK: &str = "tilewright-clock-";
+/// Programs beside a board's firmware: how their names begin, and the folder of `dist` that they go to. One
+/// measures the board's core, the other tests a new board.
+const BESIDE: [(&str, &str); 2] =
+    [("tilewright-clock-", "clock"), ("tilewright-bring-up-", "bring-up")];
 
 /// The feature of a board's package with which its kernels are small, and what the board's id and the file's
 /// name then end with, behind a hyphen.
@@ -45,6 +47,8 @@ pub struct Program {
     pub target: String,
     /// Whether there is a build with small kernels.
     has_small: bool,
+    /// Which of [`BESIDE`] there are, by name and folder.
+    beside: Vec<(String, &'static str)>,
 }
 
 /// One board's firmware.
@@ -57,8 +61,8 @@ struct Entry {
     sha256: String,
 }
 
-/// Builds all boards, those that can with small kernels too, and copies them to `dist/firmware`, and what measures their cores to `dist/clock`;
-/// firmware of boards that are gone is removed.
+/// Builds all boards, those that can with small kernels too, and copies them to `dist/firmware`, and the programs
+/// beside them to folders of their own; firmware of boards that are gone is removed.
 ///
 /// # Errors
 /// When cargo fails, or a file cannot be written.
@@ -73,14 +77,16 @@ pub fn build(project: &Project) -> Result<()> {
     }
     let mut entries = Vec::new();
     for program in &boards {
-        let Program { name, board, target, has_small } = program;
+        let Program { name, board, target, has_small, beside } = program;
         let built = project.target(Workspace::Firmware).join(target).join("release");
         let file = format!("{board}.elf");
         compile(project, program, false, &paths)?;
         files::copy_if_changed(&built.join(name), &folder.join(&file))?;
-        let clock = project.dist().join("clock");
-        files::copy_if_changed(&built.join(format!("{CLOCK}{board}")), &clock.join(&file))?;
-        entry(board, &clock, file.clone(), &paths)?;
+        for (name, folder) in beside {
+            let folder = project.dist().join(folder);
+            files::copy_if_changed(&built.join(name), &folder.join(&file))?;
+            entry(board, &folder, file.clone(), &paths)?;
+        }
         entries.push(entry(board, &folder, file, &paths)?);
         if *has_small {
             // It has the same place among what cargo builds.
@@ -97,7 +103,7 @@ pub fn build(project: &Project) -> Result<()> {
     files::write_if_changed(&folder.join("manifest.json"), &text)
 }
 
-/// Compiles a board's firmware and what measures its core, or the firmware with small kernels.
+/// Compiles a board's firmware and the programs beside it, or the firmware with small kernels.
 fn compile(project: &Project, program: &Program, is_small: bool, paths: &Remapped) -> Result<()> {
     let Program { name, target, .. } = program;
     let mut command = project.cargo(Workspace::Firmware, "build");
@@ -127,17 +133,28 @@ fn boards(metadata: &Metadata) -> Vec<Program> {
         let said = package.metadata.as_ref().and_then(|all| all.firmware.as_ref());
         said.map_or_else(|| TARGET.to_owned(), |firmware| firmware.target.clone())
     };
-    let programs = metadata.packages.iter().flat_map(|package| {
-        let programs =
-            package.targets.iter().filter(|target| target.kind.iter().any(|kind| kind == "bin"));
-        let has_small = package.features.contains_key(SMALL);
-        programs.map(move |program| (&program.name, compiled_for(package), has_small))
-    });
-    let mut boards: Vec<_> = programs
-        .filter(|(name, ..)| !name.starts_with(CLOCK))
-        .map(|(name, target, has_small)| {
-            let board = name.strip_prefix("tilewright-").unwrap_or(name).to_owned();
-            Program { name: name.clone(), board, target, has_small }
+    let programs = |package: &Package| -> Vec<String> {
+        let targets = package.targets.iter();
+        let programs = targets.filter(|target| target.kind.iter().any(|kind| kind == "bin"));
+        programs.map(|program| program.name.clone()).collect()
+    };
+    let is_beside = |name: &String| BESIDE.iter().any(|(prefix, _)| name.starts_with(prefix));
+    let mut boards: Vec<_> = metadata
+        .packages
+        .iter()
+        .flat_map(|package| {
+            let all = programs(package);
+            let board = all.clone().into_iter().filter(|name| !is_beside(name));
+            board.map(move |name| (package, name, all.clone()))
+        })
+        .map(|(package, name, all)| {
+            let board = name.strip_prefix("tilewright-").unwrap_or(&name).to_owned();
+            let beside = BESIDE.iter().filter_map(|(prefix, folder)| {
+                let name = format!("{prefix}{board}");
+                all.contains(&name).then_some((name, *folder))
+            });
+            let (target, has_small) = (compiled_for(package), package.features.contains_key(SMALL));
+            Program { beside: beside.collect(), name, board, target, has_small }
         })
         .collect();
     boards.sort();
@@ -214,17 +231,21 @@ mod tests {
         let metadata = Metadata {
             packages: vec![
                 package(
-                    vec![target("tilewright-z1", "bin"), target("build", "custom-build")],
+                    vec![
+                        target("tilewright-z1", "bin"),
+                        target("tilewright-clock-z1", "bin"),
+                        target("build", "custom-build"),
+                    ],
                     Some(other),
                 ),
                 package(vec![target("shared", "lib"), target("a-board", "bin")], None),
-                package(vec![target("tilewright-clock-z1", "bin")], None),
             ],
         };
         let program = |name: &str, board: &str, target: &str| {
             let has_small = target != TARGET;
             let [name, board, target] = [name, board, target].map(str::to_owned);
-            Program { name, board, target, has_small }
+            let beside = has_small.then(|| ("tilewright-clock-z1".to_owned(), "clock"));
+            Program { name, board, target, has_small, beside: beside.into_iter().collect() }
         };
         let found = boards(&metadata);
         let wanted =

@@ -3,6 +3,7 @@
 //! ```text
 //! dist/firmware/<board>.elf, manifest.json    dist/bin/tilewright-worker    dist/page/
 //! dist/clock/<board>.elf                      what measures a board's core
+//! dist/bring-up/<board>.elf                   what tests a new board
 //! target/release/tilewright                   the command line, with the server in it
 //! ```
 

@@ -3,6 +3,7 @@
 #![no_std]
 #![no_main]
 
+mod external;
 mod wired;
 
 /// What the board's file says; made by the build script.
@@ -12,31 +13,18 @@ mod board {
 
 use tilewright_board_support::{marks, sleep};
 use tilewright_stm32::start::{self, Started};
-use tilewright_stm32::{Board, Cache, power_up_card};
+use tilewright_stm32::{Board, Cache};
 
 const BOARD: Board = tilewright_stm32::board!(board);
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    let Started { peripherals: p, mut core, missing } = start::start(wired::OSCILLATOR);
+    let Started { peripherals, mut core, missing } = start::start(wired::OSCILLATOR);
     let mut marker = marks::CycleCounter::start(&mut core);
-    let Ok(mut port) = wired::console(p.USART3, p.PD9, p.PD8) else {
+    let Ok((mut port, memories)) = external::set_up(peripherals, &mut core) else {
         panic!("the core's clock cannot give the console's baud rate");
     };
     start::stop_without(missing);
-    // Clock, command, data (UM1974, connector CN8).
-    power_up_card([
-        p.PC12.into(),
-        p.PD2.into(),
-        p.PC8.into(),
-        p.PC9.into(),
-        p.PC10.into(),
-        p.PC11.into(),
-    ]);
-    // SAFETY: the build script takes both places from the board's file, which keeps them apart from the
-    // firmware's own flash and SRAM; this is called once, here.
-    #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]
-    let memories = unsafe { BOARD.places.take(None, |_| {}) };
     let cache = Cache::new(core.CBP, board::UNCACHED);
     BOARD.run(&mut port, memories, (cache, core.SYST), &mut marker);
     sleep::for_ever()

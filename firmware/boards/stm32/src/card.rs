@@ -160,6 +160,11 @@ impl Card {
         })
     }
 
+    /// Whether its clock is the highest.
+    pub const fn is_fast(&self) -> bool {
+        self.is_fast
+    }
+
     /// Reads a sector and waits for it.
     pub fn read(&mut self, sector: u32, memory: u32) -> Result<(), CardError> {
         sdmmc::begin_stream(false, memory, Count::Controller);

@@ -34,8 +34,13 @@ pub fn checksum(base: u32, span: &Span) -> u32 {
 
 /// CRC-32 of a sector in memory.
 pub fn of_sector(memory: u32) -> u32 {
+    of(bytes_at(memory, SECTOR))
+}
+
+/// CRC-32 of bytes, which are whole words.
+pub fn of(bytes: &[u8]) -> u32 {
     UNIT.cr().write(|control| control.set_reset(true));
-    take_all(bytes_at(memory, SECTOR));
+    take_all(bytes);
     !sum().reverse_bits()
 }
 

@@ -3,6 +3,7 @@
 //! console too. A board says where its memories lie and what is wired to its pins.
 #![no_std]
 
+pub mod bring_up;
 pub mod cache;
 mod card;
 mod card_lane;

@@ -44,6 +44,9 @@ const PATIENCE: u32 = 100_000;
 /// Clocks that data may take to come, and a card to be busy: half a second at 48 MHz.
 const DATA_PATIENCE: u32 = 24_000_000;
 
+/// The clock [`Speed48::Default`].
+pub const DEFAULT_HERTZ: u32 = 24_000_000;
+
 /// The fastest of the card's clocks, [`Speed48::High`].
 pub const HIGH_HERTZ: u32 = 48_000_000;
 

@@ -105,7 +105,7 @@ impl Board {
     }
 
     /// Where engines find memories.
-    fn spaces(&self) -> Spaces {
+    pub(crate) fn spaces(&self) -> Spaces {
         let Places { arena, external_ram, external_flash, .. } = self.places;
         Spaces {
             arena: arena.address as u32,

@@ -10,8 +10,7 @@ use crate::wired::{self, Usart};
 use crate::{BOARD, board};
 use tilewright_board_support::console::Console;
 use tilewright_stm32::memory::Memories;
-use tilewright_stm32::start::stop_without;
-use tilewright_stm32::{Oscillator, power_up_card, sdram, serial_flash};
+use tilewright_stm32::{power_up_card, sdram, serial_flash};
 
 const _: () = assert!(BOARD.places.can_be_told());
 
@@ -24,10 +23,8 @@ const _: () = assert!(BOARD.places.can_be_told());
 pub fn set_up(
     p: Peripherals,
     core: &mut CorePeripherals,
-    missing: Option<Oscillator>,
 ) -> Result<(Console<Usart>, Memories), ConfigError> {
     let console = wired::open(p.USART3, p.PB11, p.PB10)?;
-    stop_without(missing);
     BOARD.places.protect(&mut core.MPU);
     // UM1932, SDRAM memory: all of its data lines, so that D16 to D31 lie on ports H and I.
     sdram::start(Fmc::sdram_a12bits_d32bits_4banks_bank1(

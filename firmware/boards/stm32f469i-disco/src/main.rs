@@ -21,9 +21,10 @@ const BOARD: Board = tilewright_stm32::board!(board);
 fn main() -> ! {
     let Started { peripherals, mut core, missing } = start::start(wired::OSCILLATOR);
     let mut marker = marks::CycleCounter::start(&mut core);
-    let Ok((mut port, memories)) = external::set_up(peripherals, &mut core, missing) else {
+    let Ok((mut port, memories)) = external::set_up(peripherals, &mut core) else {
         panic!("the core's clock cannot give the console's baud rate");
     };
+    start::stop_without(missing);
     let cache = Cache::none();
     BOARD.run(&mut port, memories, (cache, core.SYST), &mut marker);
     sleep::for_ever()

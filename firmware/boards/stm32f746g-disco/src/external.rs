@@ -10,9 +10,8 @@ use crate::{BOARD, board, wired};
 use tilewright_board_support::console::Console;
 use tilewright_stm32::cache::forget;
 use tilewright_stm32::memory::Memories;
-use tilewright_stm32::start::stop_without;
 use tilewright_stm32::uart::Usart;
-use tilewright_stm32::{Oscillator, power_up_card, sdram, serial_flash};
+use tilewright_stm32::{power_up_card, sdram, serial_flash};
 
 const _: () = assert!(BOARD.places.can_be_told());
 
@@ -25,10 +24,8 @@ const _: () = assert!(BOARD.places.can_be_told());
 pub fn set_up(
     p: Peripherals,
     core: &mut CorePeripherals,
-    missing: Option<Oscillator>,
 ) -> Result<(Console<Usart>, Memories), ConfigError> {
     let console = wired::console(p.USART1, p.PB7, p.PA9)?;
-    stop_without(missing);
     BOARD.places.protect(&mut core.MPU);
     // UM1907, 6.20 and table 16: half of the memory.
     sdram::start(Fmc::sdram_a12bits_d16bits_4banks_bank1(

@@ -19,6 +19,11 @@ unsafe extern "Rust" {
     static _stack_end: u32;
 }
 
+/// Sends bytes on the console without interrupts, once that is set up.
+pub fn say(bytes: &[u8]) {
+    tilewright_say(bytes);
+}
+
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     cortex_m::interrupt::disable();

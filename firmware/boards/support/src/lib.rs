@@ -9,7 +9,7 @@ pub mod marks;
 pub mod sleep;
 pub mod wait;
 
-pub use faults::stop;
+pub use faults::{say, stop};
 
 use tilewright_runtime::console::LayerCycles;
 
