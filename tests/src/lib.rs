@@ -1,6 +1,7 @@
 //! What the suites share: random models, a host that runs plan images, the emulated board, the
 //! built program.
 
+pub mod bring_up;
 pub mod browser;
 pub mod campaign;
 pub mod clock;

@@ -48,10 +48,11 @@ fn reads(line: &mut Line, board: &Board, arena: &mut [u8], hertz: u32) -> Result
 /// Reads, leaves the command open for a second, and goes on.
 fn paused(board: &Board, arena: &mut [u8], right: u32) -> Checked {
     let mut card = identified(board, arena, sdmmc::DEFAULT_HERTZ, true)?;
-    let behind = read(&mut card, arena, SECTORS).map_err(told)?;
-    let first = read(&mut card, arena, 0).map_err(told)?;
+    let at = |read: &'static str| move |error: CardError| failure(format_args!("{read}: {error}"));
+    let behind = read(&mut card, arena, SECTORS).map_err(at("a piece"))?;
+    let first = read(&mut card, arena, 0).map_err(at("a piece from elsewhere"))?;
     asm::delay(board.clock_hertz);
-    let second = read(&mut card, arena, SECTORS).map_err(told)?;
+    let second = read(&mut card, arena, SECTORS).map_err(at("the next piece, a second later"))?;
     holds(
         first == right && second == behind,
         format_args!("{first:08x} and {second:08x}, not {right:08x} and {behind:08x}"),
@@ -65,7 +66,11 @@ fn identified(
     open_reads: bool,
 ) -> Result<Card, Failure> {
     let spaces = crate::engines::Spaces { card_hertz, open_reads, ..board.spaces() };
-    Card::identify(arena.as_ptr().addr() as u32, &spaces).map_err(told)
+    let memory = arena.as_ptr().addr() as u32;
+    let mut card = Card::identify(memory, &spaces).map_err(told)?;
+    // As the firmware does. It also forgets the CMD23 of identification, which counts for a CMD18 right behind it.
+    card.read(0, memory).map_err(told)?;
+    Ok(card)
 }
 
 /// Reads sectors to the arena; their checksum.
