@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::clocks::Clocks;
+use crate::clocks::{ClockError, Clocks};
 
 /// A point in virtual time: core cycles since reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,6 +97,14 @@ pub enum AccessError {
         cycles: u64,
         /// Core cycles until it runs.
         needed: u64,
+    },
+    /// Clocks that a microcontroller does not stand.
+    #[error("the register at 0x{address:08x}: {error}")]
+    Clock {
+        /// The register's that was written.
+        address: u32,
+        /// The rule that does not hold.
+        error: ClockError,
     },
     /// A value that the manual calls wrong.
     #[error("the register at 0x{address:08x} is set to what its manual forbids: {what}")]

@@ -2,18 +2,20 @@
 
 mod card;
 mod console;
+mod memories;
+mod rules;
 
 use std::collections::BTreeMap;
 
 use thiserror::Error;
-use tilewright_board::{Board, MemoryKind};
+use tilewright_board::Board;
 
 use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
 use crate::chip::{self, Model, Peripheral, enable};
 use crate::clocks::{Clocks, Rcc};
 use crate::core_registers::CoreRegisters;
 use crate::crc::{self, Crc};
-use crate::dma::{Dma, DmaEvent};
+use crate::dma::Dma;
 use crate::exti::Exti;
 use crate::fmc::Fmc;
 use crate::gpio::Gpio;
@@ -21,11 +23,12 @@ use crate::maintenance::Maintenance;
 use crate::mpu::Attributes;
 use crate::nvic::{Masks, Nvic};
 use crate::plain::Plain;
-use crate::quadspi::{QuadSpi, SerialFlash};
+use crate::quadspi::QuadSpi;
 use crate::rng::Rng;
 use crate::sdmmc::{self, Sdmmc};
 use crate::timer::Timer;
 use crate::usart::Usart;
+use crate::wiring;
 
 /// Where the registers of the core's system control begin (DDI 0403E, B3.2).
 const SYSTEM_CONTROL: u32 = 0xe000_e000;
@@ -127,6 +130,9 @@ pub struct Bus {
     moving: Option<usize>,
     /// The controller of a card.
     reader: Option<usize>,
+    /// What clocks have to suit: registers of flash and of the supply.
+    flash: Option<usize>,
+    power: Option<usize>,
     /// The CRC unit and its data register.
     summing: Option<(usize, u32)>,
     unknown: BTreeMap<u32, u64>,
@@ -149,7 +155,8 @@ impl Bus {
             p.name == firmware.console
                 && matches!(p.model, Model::Usart(_) | Model::CombinedUsart(_))
         };
-        let rcc = Rcc::new(chip, board.core.clock.hertz.0);
+        let rcc = Rcc::new(chip, board.core.clock.hertz.0, wiring::oscillator(&board.id));
+        let named = |name| table.iter().position(|peripheral| peripheral.name == name);
         Ok(Self {
             table,
             slots: table.iter().map(|peripheral| Slot::new(peripheral.model)).collect(),
@@ -162,6 +169,8 @@ impl Bus {
                 .iter()
                 .position(|peripheral| matches!(peripheral.model, Model::Dma(true))),
             reader: table.iter().position(|peripheral| matches!(peripheral.model, Model::Sdmmc)),
+            flash: named("FLASH"),
+            power: named("PWR"),
             summing: table
                 .iter()
                 .position(|peripheral| matches!(peripheral.model, Model::Crc))
@@ -285,12 +294,12 @@ impl Bus {
                 let at = self.at(now);
                 let offset = word - self.table[index].first;
                 self.wake(index);
+                let before = self.supply();
                 let device = self.slots[index].device(&mut self.rcc);
                 let known = device.is_some_and(|device| device.write(offset, write, at));
                 self.clocks = self.rcc.clocks();
-                if let (Slot::Rcc, Some(what)) = (&self.slots[index], self.rcc.wrong()) {
-                    return Err(AccessError::Wrong { address: word, what });
-                }
+                self.check(index, before)
+                    .map_err(|error| AccessError::Clock { address: word, error })?;
                 if matches!(&self.slots[index], Slot::Dma(device) if device.is_second()) {
                     self.card_goes_on(at);
                 }
@@ -460,64 +469,6 @@ impl Bus {
             Some(Slot::Crc(unit)) => Some(unit.take(word, now)),
             _ => None,
         }
-    }
-
-    /// Bytes of an external memory that its controller lets the core address, of `bytes` that are
-    /// there; 0 if it is not set up.
-    #[must_use]
-    pub fn addressable(&self, kind: MemoryKind, bytes: u64) -> u64 {
-        let answers = self.slots.iter().map(|slot| match (slot, kind) {
-            (Slot::Fmc(device), MemoryKind::Sdram) => device.sdram_bytes(1).min(bytes),
-            (Slot::QuadSpi(device), MemoryKind::QspiFlash) => {
-                device.mapped_bytes().unwrap_or(0).min(bytes)
-            }
-            _ => 0,
-        });
-        answers.max().unwrap_or(0)
-    }
-
-    fn quadspi(&self) -> Option<&QuadSpi> {
-        self.slots.iter().find_map(|slot| match slot {
-            Slot::QuadSpi(device) => Some(device.as_ref()),
-            _ => None,
-        })
-    }
-
-    /// Puts another serial flash on the pins.
-    pub fn solder_flash(&mut self, flash: SerialFlash) {
-        for slot in &mut self.slots {
-            if let Slot::QuadSpi(device) = slot {
-                **device = QuadSpi::with(flash);
-            }
-        }
-    }
-
-    /// Bytes of serial flash that its controller is told of.
-    ///
-    /// # Errors
-    /// Why the core cannot read it.
-    pub fn mapped_flash(&self) -> Result<u64, &'static str> {
-        self.quadspi().map_or(Err("is not set up"), QuadSpi::mapped_bytes)
-    }
-
-    fn second_dma(&mut self) -> Option<&mut Dma> {
-        match self.slots.get_mut(self.moving?) {
-            Some(Slot::Dma(device)) => Some(device.as_mut()),
-            _ => None,
-        }
-    }
-
-    /// What the streams that move from memory to memory did since the last call.
-    pub fn take_dma(&mut self) -> Vec<DmaEvent> {
-        self.second_dma().map(Dma::take_events).unwrap_or_default()
-    }
-
-    /// A stream that began ends at a time; nothing: it cannot move its bytes.
-    pub fn dma_takes(&mut self, stream: usize, until: Option<Time>) {
-        if let Some(device) = self.second_dma() {
-            device.takes(stream, until);
-        }
-        self.update_lines();
     }
 
     /// Whether the core sleeps when it returns to thread mode.

@@ -1,11 +1,18 @@
 //! RCC: reset and clock control (RM0385, 5.3; RM0386, 6.3, whose registers are a part of those), as
 //! far as firmware can tell it from the silicon.
-//! Oscillators and PLLs are ready at once.
+//! Oscillators and PLLs are ready at once, if there is what they need. Clocks are computed from the board's
+//! oscillator and registers; what a setting breaks is told ([`ClockError`]).
+
+mod limits;
+mod rules;
 
 use std::collections::BTreeMap;
 
+pub use limits::{ClockError, Limits, Supply};
+
 use crate::access::{Device, Moment, Time, Write};
 use crate::chip::{Chip, enable};
+use crate::wiring::Oscillator;
 
 const HSI_HZ: u64 = 16_000_000;
 
@@ -15,20 +22,21 @@ const CFGR: u32 = 0x08;
 const CIR: u32 = 0x0c;
 const BDCR: u32 = 0x70;
 const CSR: u32 = 0x74;
+const PLLI2SCFGR: u32 = 0x84;
 const PLLSAICFGR: u32 = 0x88;
 const DCKCFGR2: u32 = 0x90;
 
-/// Bits that answer others: register, request, answer.
-const READY: &[(u32, u32, u32)] = &[
-    (CR, 0, 1),
-    (CR, 16, 17),
-    (CR, 24, 25),
-    (CR, 26, 27),
-    (CR, 28, 29),
-    (BDCR, 0, 1),
-    (CSR, 0, 1),
-];
-
+/// Bits of CR: on, and ready.
+const HSI_ON: u32 = 1;
+const HSE_ON: u32 = 1 << 16;
+const HSE_BYPASS: u32 = 1 << 18;
+const PLL_ON: u32 = 1 << 24;
+/// Bits of CR that switch PLLs on, each with the register of its factors.
+const PLLS: [(u32, u32); 3] = [(24, PLLCFGR), (26, PLLI2SCFGR), (28, PLLSAICFGR)];
+/// PLLCFGR: HSE is what PLLs multiply.
+const PLL_OF_HSE: u32 = 1 << 22;
+/// CFGR.SW and SWS: the PLL.
+const BY_PLL: u32 = 2;
 /// The clocks that matter to devices, relative to the core's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clocks {
@@ -71,9 +79,14 @@ impl Clocks {
         self.cycles_of(nanoseconds, 1_000_000_000)
     }
 
-    /// Core cycles of so many microseconds, at the clock that firmware sets the core to.
+    /// Core cycles of so many microseconds.
     pub fn core_cycles_of_us(&self, microseconds: u64) -> u64 {
         microseconds.saturating_mul(self.core_hz) / 1_000_000
+    }
+
+    /// Frequency of APB1 (0) or APB2 (1).
+    pub fn apb_hz(&self, apb: usize) -> u64 {
+        self.core_hz / self.apb_divider[apb & 1].max(1)
     }
 
     /// Core cycles of a tick of timers on APB1 (0) or APB2 (1): twice as fast as a divided bus
@@ -92,17 +105,37 @@ pub struct Rcc {
     registers: BTreeMap<u32, u32>,
     last: u32,
     card_clock: u32,
-    core_hz: u64,
+    /// The core's clock as the board's file says.
+    told_hz: u64,
+    oscillator: Option<Oscillator>,
+    /// Nothing: the core's clock is what the board's file says, always.
+    limits: Option<&'static Limits>,
     /// Enable bits that were set last, and when: one for each register.
     enabled: Vec<(u32, u32, Time)>,
+    /// What a write broke that left no trace in registers.
+    broken: Option<ClockError>,
 }
 
 impl Rcc {
-    /// After reset, on a board whose firmware will set the core to `core_hz`.
-    pub fn new(chip: &Chip, core_hz: u64) -> Self {
+    /// After reset, on a board with this oscillator, whose file says that firmware sets the core to `told_hz`.
+    pub fn new(chip: &Chip, told_hz: u64, oscillator: Option<Oscillator>) -> Self {
         let registers = chip.rcc_reset.iter().copied().collect();
         let Chip { rcc_last: last, card_clock, .. } = *chip;
-        Self { registers, last, card_clock, core_hz: core_hz.max(1), enabled: Vec::new() }
+        Self {
+            registers,
+            last,
+            card_clock,
+            told_hz: told_hz.max(1),
+            oscillator,
+            limits: Limits::of(chip.core.idcode),
+            enabled: Vec::new(),
+            broken: None,
+        }
+    }
+
+    /// The board's oscillator does not oscillate.
+    pub fn stop_oscillator(&mut self) {
+        self.oscillator = None;
     }
 
     fn get(&self, offset: u32) -> u32 {
@@ -130,13 +163,74 @@ impl Rcc {
         (cycles < needed).then_some((cycles, needed))
     }
 
-    /// What the manual forbids of the clocks that run: a PLL that divides by 0 or 1 for its outputs Q and R (RM0386,
-    /// 6.3.2; RM0410, 5.3.2; on the STM32F746 the bits of R are reserved and hold 2, RM0385, 5.3.2).
-    pub fn wrong(&self) -> Option<&'static str> {
-        let (on, pll) = (self.get(CR) >> 24 & 1 != 0, self.get(PLLCFGR));
-        let divides = |shift: u32, bits: u32| pll >> shift & ((1 << bits) - 1) >= 2;
-        (on && !(divides(24, 4) && divides(28, 3)))
-            .then_some("PLLQ and PLLR are 2 or more while the PLL is on")
+    /// What a setting broke, whose register holds something else than was written.
+    pub fn take_broken(&mut self) -> Option<ClockError> {
+        self.broken.take()
+    }
+
+    /// Whether the first PLL is on.
+    pub fn pll_on(&self) -> bool {
+        self.get(CR) & PLL_ON != 0
+    }
+
+    /// Frequency of the board's oscillator, if it gives one to registers that say so.
+    fn hse(&self, control: u32) -> Option<u64> {
+        let is_told_so = |it: &Oscillator| it.is_crystal == (control & HSE_BYPASS == 0);
+        let on = control & HSE_ON != 0;
+        self.oscillator.filter(|it| on && is_told_so(it)).map(|it| it.hertz)
+    }
+
+    /// Frequency of what PLLs multiply; 0 if it is off.
+    fn pll_source(&self) -> u64 {
+        let control = self.get(CR);
+        match self.get(PLLCFGR) & PLL_OF_HSE != 0 {
+            true => self.hse(control).unwrap_or(0),
+            false if control & HSI_ON != 0 => HSI_HZ,
+            false => 0,
+        }
+    }
+
+    /// What a PLL with these factors makes before it divides that for its outputs.
+    fn multiplied(&self, word: u32) -> u64 {
+        let made = self.pll_source() * u64::from(word >> 6 & 0x1ff);
+        made.checked_div(u64::from(self.get(PLLCFGR) & 0x3f)).unwrap_or(0)
+    }
+
+    /// Output P of a PLL with these factors.
+    fn output_p(&self, word: u32) -> u64 {
+        self.multiplied(word) / ((u64::from(word >> 16 & 3) + 1) * 2)
+    }
+
+    /// CFGR.SWS.
+    fn switched_to(&self) -> u32 {
+        self.get(CFGR) >> 2 & 3
+    }
+
+    /// Bits of CR that say what is ready, and with them the system's clock, which switches as soon as what was
+    /// selected is ready (RM0385, 5.2.6).
+    fn become_ready(&mut self) {
+        let control = self.get(CR);
+        let mut ready = (control & HSI_ON) << 1;
+        ready |= u32::from(self.hse(control).is_some()) << 17;
+        let locks = self.limits.is_none() || self.pll_source() > 0;
+        for (bit, _) in PLLS {
+            ready |= (control >> bit & 1 & u32::from(locks)) << (bit + 1);
+        }
+        let answers = 1 << 1 | 1 << 17 | 1 << 25 | 1 << 27 | 1 << 29;
+        let kept = control & !answers;
+        let control = kept | ready;
+        self.registers.insert(CR, control);
+        let configuration = self.get(CFGR);
+        let selected = configuration & 3;
+        let is_ready = match selected {
+            0 => true,
+            1 => control >> 17 & 1 != 0,
+            BY_PLL => control >> 25 & 1 != 0,
+            _ => false,
+        };
+        if is_ready {
+            self.registers.insert(CFGR, configuration & !0xc | selected << 2);
+        }
     }
 
     /// The core waited until its stores had taken effect: clocks that they enabled run.
@@ -158,25 +252,26 @@ impl Rcc {
             8..=11 => 2 << (ahb & 3),
             _ => 64 << (ahb & 3),
         };
-        // The core's clock tells what the first PLL makes: the system clock is its output P.
-        let pll = self.get(PLLCFGR);
-        let system = self.core_hz * ahb_divider;
-        let by_pll = configuration & 3 == 2 && self.get(CR) >> 24 & 1 != 0;
-        let made = system * ((u64::from(pll >> 16 & 3) + 1) * 2);
-        // The PLL for audio and display multiplies the same by a factor of its own.
-        let audio = self.get(PLLSAICFGR);
-        let [factor, audio_factor] = [pll, audio].map(|word| u64::from(word >> 6 & 0x1ff));
-        let audio_made = (made * audio_factor).checked_div(factor).unwrap_or(0);
-        let audio_on = self.get(CR) >> 28 & 1 != 0;
+        let (pll, audio) = (self.get(PLLCFGR), self.get(PLLSAICFGR));
+        let [pll_on, audio_on] = [24, 28].map(|bit| self.get(CR) >> bit & 1 != 0);
+        let system = match (self.limits, self.switched_to()) {
+            (None, _) => self.told_hz * ahb_divider,
+            (_, 1) => self.hse(self.get(CR)).unwrap_or(HSI_HZ),
+            (_, BY_PLL) => self.output_p(pll),
+            _ => HSI_HZ,
+        };
         let selected = self.get(self.card_clock);
         let card_hz = match (selected >> 28 & 1, selected >> 27 & 1) {
             (1, _) => system,
-            (_, 0) if by_pll => made.checked_div(u64::from(pll >> 24 & 15)).unwrap_or(0),
-            (_, 1) if by_pll && audio_on => audio_made / ((u64::from(audio >> 16 & 3) + 1) * 2),
+            (_, 0) if pll_on => {
+                self.multiplied(pll).checked_div(u64::from(pll >> 24 & 15)).unwrap_or(0)
+            }
+            // The PLL for audio and display multiplies the same by a factor of its own.
+            (_, 1) if audio_on => self.output_p(audio),
             _ => 0,
         };
         Clocks {
-            core_hz: self.core_hz,
+            core_hz: (system / ahb_divider).max(1),
             ahb_divider,
             card_hz,
             apb_divider: [apb(10), apb(13)],
@@ -196,18 +291,24 @@ impl Device for Rcc {
         }
         let old = self.get(offset);
         let mut value = write.over(old);
-        for &(register, request, answer) in READY {
-            if register == offset {
-                value = value & !(1 << answer) | (value >> request & 1) << answer;
-            }
-        }
         match offset {
-            CFGR => value = value & !0xc | (value & 3) << 2,
+            PLLCFGR if value != old && self.pll_on() => {
+                self.broken = Some(ClockError::Locked { register: "RCC_PLLCFGR" });
+                return true;
+            }
+            // What makes the system's clock stays on (RM0385, 5.3.1).
+            CR => value |= [HSI_ON, HSE_ON, PLL_ON, 0][self.switched_to() as usize],
+            // SWS is told by what is ready.
+            CFGR => value = value & !0xc | old & 0xc,
+            // Low-speed oscillators.
+            BDCR => value = value & !2 | (value & 1) << 1,
             // Interrupt flags: never raised.
             CIR => value &= 0x7f00,
             // RMVF clears the reset flags.
-            CSR if value & 1 << 24 != 0 => value &= 0x3,
-            CSR => value = old & 0xfe00_0000 | value & 0x3,
+            CSR => {
+                let kept = if value & 1 << 24 != 0 { 0 } else { old & 0xfe00_0000 };
+                value = kept | ((value & 1) * 3);
+            }
             enable::AHB1 | enable::AHB2 | enable::AHB3 | enable::APB1 | enable::APB2 => {
                 self.enabled.retain(|(register, ..)| *register != offset);
                 self.enabled.push((offset, value & !old, at.now));
@@ -215,6 +316,9 @@ impl Device for Rcc {
             _ => {}
         }
         self.registers.insert(offset, value);
+        if matches!(offset, CR | CFGR) {
+            self.become_ready();
+        }
         true
     }
 }

@@ -33,10 +33,12 @@ mod stm32f767;
 mod systick;
 mod timer;
 mod usart;
+mod wiring;
 
 pub use access::{AccessError, Size, Time};
 pub use bus::{Bus, NoDevices};
 pub use card::{CardFault, CardTrouble, SdCard};
+pub use clocks::ClockError;
 pub use dma::{DmaEvent, Move, Paced};
 pub use maintenance::{Line, Maintenance, Operation};
 pub use mpu::{Attributes, Caching};

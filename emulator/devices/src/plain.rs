@@ -35,6 +35,11 @@ impl Plain {
             .collect();
         Self { registers, rules, end }
     }
+
+    /// What was written to a register, or its value at reset.
+    pub fn kept(&self, offset: u32) -> u32 {
+        self.registers.get(&offset).copied().unwrap_or(0)
+    }
 }
 
 impl Device for Plain {
@@ -42,8 +47,7 @@ impl Device for Plain {
         if offset >= self.end {
             return None;
         }
-        let kept = |offset| self.registers.get(&offset).copied().unwrap_or(0);
-        let mut value = kept(offset);
+        let mut value = self.kept(offset);
         for (at, rule) in self.rules {
             match *rule {
                 _ if *at != offset => {}
@@ -51,7 +55,8 @@ impl Device for Plain {
                 Rule::Fixed(fixed) => return Some(fixed),
                 Rule::Follows(other, bits) => {
                     for (request, answer) in bits {
-                        value = value & !(1 << answer) | (kept(other) >> request & 1) << answer;
+                        value =
+                            value & !(1 << answer) | (self.kept(other) >> request & 1) << answer;
                     }
                 }
             }

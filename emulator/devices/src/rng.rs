@@ -28,6 +28,11 @@ pub struct Rng {
 }
 
 impl Rng {
+    /// Whether it makes numbers.
+    pub const fn is_on(&self) -> bool {
+        self.control & RNGEN != 0
+    }
+
     fn started(&mut self, at: Moment) {
         let clocks = at.clocks;
         self.ready_at = at.now.after(clocks.cycles_of(PERIODS, clocks.card_hz()));

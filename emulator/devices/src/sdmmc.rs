@@ -211,6 +211,11 @@ impl Sdmmc {
             Some(Moving { this, end, flags, busy: Time(0), first, rate, left: 0, endless });
     }
 
+    /// Whether the card is powered and has a clock.
+    pub const fn is_clocked(&self) -> bool {
+        self.get(POWER) & 3 == 3 && self.get(CLKCR) & 1 << 8 != 0
+    }
+
     /// Frequency of the card's clock; 0 if it is off.
     fn clock_hz(&self, clocks: Clocks) -> u64 {
         let control = self.get(CLKCR);

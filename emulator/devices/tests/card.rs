@@ -1,6 +1,8 @@
 //! The card's controller as a driver sees it: answers, data, flags and their times.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
 use tilewright_devices::{
     Bus, CardBytes, CardEvent, CardFault, CardMove, CardTrouble, Paced, SdCard, Size, Time,
 };
@@ -27,15 +29,11 @@ struct Board {
 impl Board {
     /// The core at 216 MHz, the controller at 48 MHz, with this card.
     fn new(card: Option<SdCard>) -> Self {
-        let board = tilewright_board::find("stm32f746g-disco").unwrap();
-        let mut this = Self { bus: Bus::new(&board).unwrap(), now: Time(0) };
+        let common::Board { bus, now } = common::Board::clocked("stm32f746g-disco");
+        let mut this = Self { bus, now };
         if let Some(card) = card {
             assert!(this.bus.insert_card(card));
         }
-        // VCO 432 MHz, P 2, Q 9, R 2; the PLL is on and the system clock.
-        this.write(RCC + 0x04, 2 << 28 | 9 << 24 | 432 << 6 | 25);
-        this.write(RCC, 1 << 24);
-        this.write(RCC + 0x08, 2);
         this.write(RCC + 0x30, 1 << 22);
         this.write(RCC + 0x44, 1 << 11);
         this.bus.settle();

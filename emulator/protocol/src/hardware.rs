@@ -34,4 +34,6 @@ pub struct Hardware {
     pub serial_flash: SerialFlash,
     /// What is wrong with its SDRAM.
     pub sdram: Option<SdramFault>,
+    /// Its crystal, or the clock that arrives instead of one, stands still.
+    pub crystal_dead: bool,
 }

@@ -334,7 +334,7 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
 fn refused(machine: &mut Machine, what: &str, status: u32, error: &AccessError) {
     let message = format!("{what}: {error}");
     match error {
-        AccessError::Early { .. } | AccessError::Wrong { .. } => {
+        AccessError::Early { .. } | AccessError::Wrong { .. } | AccessError::Clock { .. } => {
             machine.silent_fault(FaultKind::UnmappedAccess, message);
         }
         _ => machine.core_fault(FaultKind::UnmappedAccess, status, message),

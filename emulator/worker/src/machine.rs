@@ -138,6 +138,9 @@ impl Machine {
     ) -> Result<Self, NoDevices> {
         let mut bus = Bus::new(&board)?;
         bus.solder_flash(flash_of(job.hardware.serial_flash));
+        if job.hardware.crystal_dead {
+            bus.stop_oscillator();
+        }
         let core = board.core.kind;
         let place = |kind: MemoryKind| {
             let memory = board.memory.iter().find(|memory| memory.kind == kind);

@@ -88,7 +88,7 @@ mod tests {
     use crate::clocks::Rcc;
 
     fn at(cycles: u64) -> Moment {
-        let rcc = Rcc::new(&crate::stm32f469::CHIP, 180_000_000);
+        let rcc = Rcc::new(&crate::stm32f469::CHIP, 180_000_000, None);
         Moment { now: Time(cycles), clocks: rcc.clocks() }
     }
 

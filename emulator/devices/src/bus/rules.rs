@@ -1,0 +1,46 @@
+//! Rules that several peripherals keep together.
+
+use super::{Bus, Slot};
+use crate::clocks::{ClockError, Supply};
+
+/// FLASH_ACR and PWR_CR, which STM32F7 call PWR_CR1.
+const ACR: u32 = 0x00;
+const POWER_CONTROL: u32 = 0x00;
+
+impl Bus {
+    /// The board's oscillator does not oscillate.
+    pub fn stop_oscillator(&mut self) {
+        self.rcc.stop_oscillator();
+    }
+
+    fn kept(&self, index: Option<usize>, offset: u32) -> u32 {
+        match index.and_then(|index| self.slots.get(index)) {
+            Some(Slot::Plain(device)) => device.kept(offset),
+            _ => 0,
+        }
+    }
+
+    /// What regulator and flash are set to.
+    pub(super) fn supply(&self) -> Supply {
+        Supply::of(self.kept(self.flash, ACR), self.kept(self.power, POWER_CONTROL))
+    }
+
+    /// Whether clocks and what they suit go together behind a write to a peripheral.
+    pub(super) fn check(&mut self, index: usize, before: Supply) -> Result<(), ClockError> {
+        if let Some(error) = self.rcc.take_broken() {
+            return Err(error);
+        }
+        let name = self.table[index].name;
+        let supply = self.supply();
+        if supply.scale != before.scale && self.rcc.pll_on() {
+            return Err(ClockError::Locked { register: "PWR_CR.VOS" });
+        }
+        match &self.slots[index] {
+            Slot::Rcc => self.rcc.check(supply),
+            _ if [self.flash, self.power].contains(&Some(index)) => self.rcc.check(supply),
+            Slot::Rng(device) if device.is_on() => self.rcc.check_forty_eight(name),
+            Slot::Sdmmc(device) if device.is_clocked() => self.rcc.check_forty_eight(name),
+            _ => Ok(()),
+        }
+    }
+}
