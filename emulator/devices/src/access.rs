@@ -149,6 +149,11 @@ pub trait Device {
     /// Writes to the register at an offset that is a multiple of 4; false if there is none.
     fn write(&mut self, offset: u32, write: Write, at: Moment) -> bool;
 
+    /// What the last write broke of the manual's rules, once.
+    fn take_broken(&mut self) -> Option<&'static str> {
+        None
+    }
+
     /// Does what was due until now.
     fn advance(&mut self, _at: Moment) {}
 

@@ -1,5 +1,6 @@
 //! The bus: devices by address.
 
+mod asleep;
 mod card;
 mod console;
 mod memories;
@@ -295,11 +296,17 @@ impl Bus {
                 let offset = word - self.table[index].first;
                 self.wake(index);
                 let before = self.supply();
-                let device = self.slots[index].device(&mut self.rcc);
-                let known = device.is_some_and(|device| device.write(offset, write, at));
+                let (mut known, mut broken) = (false, None);
+                if let Some(device) = self.slots[index].device(&mut self.rcc) {
+                    known = device.write(offset, write, at);
+                    broken = device.take_broken();
+                }
                 self.clocks = self.rcc.clocks();
                 self.check(index, before)
                     .map_err(|error| AccessError::Clock { address: word, error })?;
+                if let Some(what) = broken {
+                    return Err(AccessError::Wrong { address: word, what });
+                }
                 if matches!(&self.slots[index], Slot::Dma(device) if device.is_second()) {
                     self.card_goes_on(at);
                 }

@@ -119,7 +119,9 @@ pub struct Rcc {
 impl Rcc {
     /// After reset, on a board with this oscillator, whose file says that firmware sets the core to `told_hz`.
     pub fn new(chip: &Chip, told_hz: u64, oscillator: Option<Oscillator>) -> Self {
-        let registers = chip.rcc_reset.iter().copied().collect();
+        let limits = Limits::of(chip.core.idcode);
+        let asleep = limits.map_or(&[][..], |limits| limits.asleep);
+        let registers = asleep.iter().chain(chip.rcc_reset).copied().collect();
         let Chip { rcc_last: last, card_clock, .. } = *chip;
         Self {
             registers,
@@ -127,7 +129,7 @@ impl Rcc {
             card_clock,
             told_hz: told_hz.max(1),
             oscillator,
-            limits: Limits::of(chip.core.idcode),
+            limits,
             enabled: Vec::new(),
             broken: None,
         }

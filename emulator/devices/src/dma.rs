@@ -12,6 +12,12 @@ const FIFO_ERROR: u32 = 1;
 const TRANSFER_ERROR: u32 = 1 << 3;
 const COMPLETE: u32 = 1 << 5;
 const ALL_FLAGS: u32 = 0x3d;
+/// RM0385, 8.5.5; RM0386, 9.5.5 (EN).
+const FLAGS_STAND: &str = "a stream is enabled while flags of its last transfer stand: a board does not start it; \
+                           clear them in LIFCR or HIFCR before (RM0385, 8.5.5; RM0386, 9.5.5)";
+/// RM0385, 8.3.12 and table 29; RM0386, 9.3.12 and table 38.
+const ODD_COUNT: &str = "NDTR is no multiple of a burst: a board leaves the last items in the FIFO, or transfers \
+                         them wrongly (RM0385, 8.3.12; RM0386, 9.3.12)";
 
 /// Bytes that a stream is to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,13 +72,15 @@ pub struct Dma {
     flags: [u32; STREAMS],
     streams: [Stream; STREAMS],
     events: Vec<DmaEvent>,
+    broken: Option<&'static str>,
 }
 
 impl Dma {
     /// DMA1, or DMA2.
     pub fn new(second: bool) -> Self {
         let reset = Stream { registers: [0, 0, 0, 0, 0, 0x21], running: None };
-        Self { second, flags: [0; STREAMS], streams: [reset; STREAMS], events: Vec::new() }
+        let (flags, streams) = ([0; STREAMS], [reset; STREAMS]);
+        Self { second, flags, streams, events: Vec::new(), broken: None }
     }
 
     /// Whether it is DMA2.
@@ -151,7 +159,9 @@ impl Dma {
 
     fn start(&mut self, index: usize) {
         let [control, items, source, destination, _, fifo] = self.streams[index].registers;
-        if control >> 6 & 3 != 2 || items == 0 {
+        if self.flags[index] != 0 {
+            self.broken = Some(FLAGS_STAND);
+            self.streams[index].registers[0] &= !ENABLE;
             return;
         }
         let sizes = [11, 13].map(|shift| 1u32 << (control >> shift & 3).min(2));
@@ -161,6 +171,13 @@ impl Dma {
         });
         let burst = [sizes[0] * beats[0], sizes[1] * beats[1]];
         let bytes = items * sizes[0];
+        // A peripheral that ends the stream counts for it.
+        if control & 1 << 5 == 0 && burst.iter().any(|burst| !bytes.is_multiple_of(*burst)) {
+            self.broken = Some(ODD_COUNT);
+        }
+        if control >> 6 & 3 != 2 || items == 0 {
+            return;
+        }
         // The FIFO, not direct mode, and no double buffer or circle (8.3.3, 8.3.11); addresses on
         // items; what has to fit into the FIFO's threshold (table 29); bursts inside of 1 KB (8.3.12).
         let threshold = (fifo & 3) * 4 + 4;
@@ -251,6 +268,10 @@ impl Device for Dma {
             _ => return false,
         }
         true
+    }
+
+    fn take_broken(&mut self) -> Option<&'static str> {
+        self.broken.take()
     }
 
     fn advance(&mut self, at: Moment) {

@@ -379,6 +379,20 @@ fn a_stream_moves_from_memory_to_memory_and_refuses_what_it_cannot() {
     assert_eq!(board.read(DMA2 + 0x10) & 1, 0, "the stream is off");
     board.write(DMA2 + 0x08, 0x3d);
     assert_eq!(board.read(DMA2), 0);
+    // Its flags are to be cleared before it is enabled again; 66 words are no whole bursts of four.
+    let mut board = start(DMA2, 0x2000_4000, WORDS | BURSTS, 7);
+    board.bus.dma_takes(0, Some(Time(500)));
+    board.pass(500);
+    let control = board.read(DMA2 + 0x10);
+    let told = |told: Result<(), AccessError>| told.unwrap_err().to_string();
+    board.write(DMA2 + 0x14, 64);
+    let again = board.bus.write(DMA2 + 0x10, Size::Word, control | 1, board.now);
+    assert!(told(again).contains("flags of its last transfer stand"));
+    assert_eq!(board.read(DMA2 + 0x10) & 1, 0, "it does not start");
+    board.write(DMA2 + 0x08, 0x3d);
+    board.write(DMA2 + 0x14, 66);
+    let odd = board.bus.write(DMA2 + 0x10, Size::Word, control | 1, board.now);
+    assert!(told(odd).contains("NDTR is no multiple of a burst"));
     // DMA1 cannot; direct mode cannot; bursts are aligned, and fit into the FIFO.
     let refused = |controller, source, control, fifo| {
         start(controller, source, control, fifo).read(controller)

@@ -71,6 +71,11 @@ impl Card {
         Ok(Self { image, wrong, ..Self::default() })
     }
 
+    /// The stream of the transfer under way.
+    pub fn stream(&self) -> Option<Paced> {
+        self.moving.as_ref().map(|moving| moving.by)
+    }
+
     /// What it holds from a byte on; false if these are more than it can hold.
     pub fn look(&self, start: u32, to: &mut [u8]) -> bool {
         let inside = start as usize % SECTOR;
@@ -187,6 +192,9 @@ fn begin(machine: &mut Machine, this: &CardMove) {
     let bytes = by.limit.unwrap_or(this.bytes);
     machine.bus.card_takes(bytes);
     let mut held = vec![POISON; bytes as usize];
+    if !dma::reach(machine, &[(by.memory, !this.write)], bytes, by.stream) {
+        return machine.bus.card_starves();
+    }
     let answers = if this.write {
         machine.memories.read(by.memory, &mut held)
     } else {

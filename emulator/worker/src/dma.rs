@@ -132,6 +132,10 @@ fn begin(machine: &mut Machine, this: Move) {
         machine.look_at_registers();
     }
     let mut bytes = vec![0; this.bytes as usize];
+    let sides = [(this.source, false), (this.destination, true)];
+    if !reach(machine, &sides, this.bytes, this.stream) {
+        return machine.bus.dma_takes(this.stream, None);
+    }
     let reaches = |address| machine.external.iter().all(|e| e.reaches(address, this.bytes));
     let answers = reaches(this.source)
         && machine.memories.read(this.source, &mut bytes)
@@ -140,13 +144,63 @@ fn begin(machine: &mut Machine, this: Move) {
         machine.bus.dma_takes(this.stream, None);
         return;
     }
-    let sides = [(this.source, false), (this.destination, true)];
     check_lines(machine, &sides, this.bytes, this.stream);
     machine.memories.write(this.destination, &vec![POISON; bytes.len()]);
     let end = machine.account.cycles.saturating_add(cycles(&machine.board, &this));
     machine.bus.dma_takes(this.stream, Some(Time(end)));
     machine.transfers.moving.push(Moving { this, bytes, end });
     share(machine);
+}
+
+/// Whether the bus matrix lets DMA2 come to memories: bytes from each address on, and whether it writes them. If
+/// not, that ends the run. A memory's file says how fast DMA is there, if it is; flash is read at any rate.
+pub fn reach(machine: &mut Machine, sides: &[(u32, bool)], bytes: u32, stream: usize) -> bool {
+    let is_out = |address: u32, writes: bool| {
+        let memory = memory_at(&machine.board, address)?;
+        let timing = memory.timing.as_ref();
+        let access = timing.and_then(|it| if writes { it.dma_write } else { it.dma_read });
+        let is_in = match memory.kind {
+            MemoryKind::Itcm => false,
+            MemoryKind::Flash => true,
+            // Written by nobody: the transfer fails.
+            MemoryKind::QspiFlash if writes => true,
+            _ => access.is_some(),
+        };
+        (!is_in).then(|| memory.name.clone())
+    };
+    for &(start, writes) in sides {
+        let last = start.saturating_add(bytes.saturating_sub(1));
+        if let Some(name) = [start, last].into_iter().find_map(|at| is_out(at, writes)) {
+            let what = if writes { "write" } else { "read" };
+            let message = format!(
+                "DMA2 stream {stream} is to {what} {bytes} bytes at 0x{start:08x} in {name}, which the bus matrix \
+                 keeps out of its reach (RM0385, RM0410 and RM0386, 2.1): a board ends the transfer with an error"
+            );
+            machine.fault(FaultKind::Firmware, message);
+            return false;
+        }
+    }
+    true
+}
+
+/// Ends the run if the core sleeps while a stream needs a clock that stands meanwhile.
+pub fn check_asleep(machine: &mut Machine) {
+    let moving = machine.transfers.moving.iter().map(|moving| {
+        (moving.this.stream, vec![moving.this.source, moving.this.destination], false)
+    });
+    let card = machine.card.stream().map(|by| (by.stream, vec![by.memory], true));
+    let stands = moving.chain(card).find_map(|(stream, addresses, by_card)| {
+        let at = |address: &u32| memory_at(&machine.board, *address);
+        let memories: Vec<&Memory> = addresses.iter().filter_map(at).collect();
+        machine.bus.stands_asleep(&memories, by_card).map(|bit| (stream, bit))
+    });
+    if let Some((stream, bit)) = stands {
+        let message = format!(
+            "the core sleeps while DMA2 stream {stream} moves bytes, and {bit} is 0: a board's transfer stands \
+             still until something else wakes the core; set the bit before sleep"
+        );
+        machine.fault(FaultKind::Firmware, message);
+    }
 }
 
 /// Whether an engine can write bytes there.

@@ -4,6 +4,7 @@ use tilewright_cores::Flags;
 use tilewright_devices::Masks;
 use tilewright_report::FaultKind;
 
+use crate::dma;
 use crate::machine::Machine;
 use crate::registers::{self, Engine};
 
@@ -35,6 +36,7 @@ fn sleep(machine: &mut Machine, wakes: impl Fn(&Machine) -> bool) {
         if machine.end.is_some() || wakes(machine) {
             return;
         }
+        dma::check_asleep(machine);
         match machine.bus.next_event().filter(|_| !machine.is_silent()) {
             Some(event) => machine.sleep_until(event),
             None => {

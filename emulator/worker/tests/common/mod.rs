@@ -27,6 +27,11 @@ pub fn job() -> Job {
     }
 }
 
+/// The same for code that ends in a loop soon.
+pub fn short_job() -> Job {
+    Job { limits: Limits { instructions: 100_000, console_bytes: 1000 }, ..job() }
+}
+
 /// Firmware from bytes that lie at the start of flash.
 pub fn program(bytes: &[u8]) -> Firmware {
     Firmware { segments: vec![(FLASH, bytes.to_vec())], ..Firmware::default() }
@@ -56,4 +61,21 @@ pub fn run_on(board: &str, firmware: Firmware, job: &Job) -> (Finish, Vec<Respon
         run_firmware(board, firmware, job, move |message| sink.borrow_mut().push(message)).unwrap();
     let messages = messages.borrow().clone();
     (finish, messages)
+}
+
+/// Code that writes words to addresses by r0 and r1, each behind the last's effect.
+pub fn stores(writes: &[(u32, u32)]) -> Vec<u16> {
+    let wide = |opcode: u32, register: u32, half: u32| {
+        let [imm4, i, imm3, imm8] = [half >> 12, half >> 11 & 1, half >> 8 & 7, half & 0xff];
+        [(opcode | i << 10 | imm4) as u16, (imm3 << 12 | register << 8 | imm8) as u16]
+    };
+    let load = |register: u32, value: u32| {
+        // MOVW, MOVT.
+        [wide(0xf240, register, value & 0xffff), wide(0xf2c0, register, value >> 16)].concat()
+    };
+    // STR r1,[r0]; DSB; a branch to what follows.
+    let store = |&(address, value)| {
+        [load(0, address), load(1, value), vec![0x6001, 0xf3bf, 0x8f4f, 0xe7ff]].concat()
+    };
+    writes.iter().flat_map(store).collect()
 }
