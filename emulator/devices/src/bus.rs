@@ -26,7 +26,7 @@ use crate::nvic::{Masks, Nvic};
 use crate::plain::Plain;
 use crate::quadspi::QuadSpi;
 use crate::rng::Rng;
-use crate::sdmmc::{self, Sdmmc};
+use crate::sdmmc::{self, CardQuirks, Sdmmc};
 use crate::timer::Timer;
 use crate::usart::Usart;
 use crate::wiring;
@@ -158,7 +158,7 @@ impl Bus {
         };
         let rcc = Rcc::new(chip, board.core.clock.hertz.0, wiring::oscillator(&board.id));
         let named = |name| table.iter().position(|peripheral| peripheral.name == name);
-        Ok(Self {
+        let mut this = Self {
             table,
             slots: table.iter().map(|peripheral| Slot::new(peripheral.model)).collect(),
             awake: Vec::new(),
@@ -179,7 +179,9 @@ impl Bus {
             unknown: BTreeMap::new(),
             kept: BTreeMap::new(),
             polled: None,
-        })
+        };
+        this.spoil_card(CardQuirks::default());
+        Ok(this)
     }
 
     const fn at(&self, now: Time) -> Moment {

@@ -208,7 +208,8 @@ impl SdCard {
         (self.state as u32) << 9 | ready | u32::from(self.application) << 5
     }
 
-    const fn known(&self) -> bool {
+    /// Whether it has an address of its own.
+    pub const fn is_identified(&self) -> bool {
         !matches!(self.state, State::Idle | State::Ready | State::Identification)
     }
 
@@ -282,7 +283,7 @@ impl SdCard {
                 self.state = State::StandBy;
                 silence
             }
-            (13, _) if addressed && self.known() => r1,
+            (13, _) if addressed && self.is_identified() => r1,
             (55, State::Idle) => r1,
             (55, _) if addressed => r1,
             (16, State::Transfer) if argument == SECTOR => r1,

@@ -89,6 +89,11 @@ impl Clocks {
         self.core_hz / self.apb_divider[apb & 1].max(1)
     }
 
+    /// Core cycles of so many clocks of APB1 (0) or APB2 (1).
+    pub fn apb_cycles(&self, apb: usize, clocks: u64) -> u64 {
+        self.apb_divider[apb & 1].saturating_mul(clocks)
+    }
+
     /// Core cycles of a tick of timers on APB1 (0) or APB2 (1): twice as fast as a divided bus
     /// (RM0385, 5.2, figure 13; RCC_DCKCFGR1.TIMPRE = 0).
     pub fn timer_tick(&self, apb: usize) -> u64 {

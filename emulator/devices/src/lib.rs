@@ -44,4 +44,4 @@ pub use maintenance::{Line, Maintenance, Operation};
 pub use mpu::{Attributes, Caching};
 pub use nvic::{Masks, Nvic};
 pub use quadspi::SerialFlash;
-pub use sdmmc::{CardBytes, CardEvent, CardMove};
+pub use sdmmc::{CardBytes, CardEvent, CardMove, CardQuirks};

@@ -9,6 +9,10 @@
 //! them the FIFO fills; then the card's clock stops if hardware flow control is on (35.3.2, 35.8.2), else it
 //! runs over.
 
+mod rules;
+
+pub use rules::CardQuirks;
+
 use crate::access::{Device, Moment, Time, Write, earlier};
 use crate::card::{Answer, CardTrouble, Data, SECTOR, SdCard};
 use crate::clocks::Clocks;
@@ -44,7 +48,8 @@ const CMDSENT: u32 = 1 << 7;
 const DATAEND: u32 = 1 << 8;
 const DBCKEND: u32 = 1 << 10;
 /// The FIFO is full of what was received; half full; not empty.
-const FULL: u32 = 1 << 17 | 1 << 15 | 1 << 21;
+const FULL: u32 = FIFO_FULL | 1 << 15 | 1 << 21;
+const FIFO_FULL: u32 = 1 << 17;
 const CMDACT: u32 = 1 << 11;
 const TXACT: u32 = 1 << 12;
 const RXACT: u32 = 1 << 13;
@@ -141,11 +146,18 @@ pub struct Sdmmc {
     moving: Option<Moving>,
     open: Option<Open>,
     events: Vec<CardEvent>,
+    quirks: CardQuirks,
+    rules: rules::Rules,
 }
 
 impl Sdmmc {
     const fn get(&self, offset: u32) -> u32 {
         self.registers[(offset / 4) as usize]
+    }
+
+    /// Says what is not as it should be.
+    pub const fn set_quirks(&mut self, quirks: CardQuirks) {
+        self.quirks = quirks;
     }
 
     /// Puts a card into the slot.
@@ -187,9 +199,10 @@ impl Sdmmc {
 
     /// A stream serves the FIFO again: the read that waits goes on.
     pub fn goes_on(&mut self, at: Moment) {
+        let spoils = self.spoils(at);
         let (Some(open), Some(card)) = (self.open.take(), self.card.as_mut()) else { return };
         let number = card.goes_on();
-        let trouble = card.trouble(number);
+        let trouble = card.trouble(number).or(spoils.then_some(CardTrouble::Checksum));
         let clocks = at.clocks;
         let time_of = |bytes: u32| clocks.cycles_of(bytes.into(), open.rate);
         // What is in the FIFO has come already.
@@ -241,6 +254,7 @@ impl Sdmmc {
         let command = self.get(CMD);
         let (index, waits) = (command & 0x3f, command >> 6 & 3);
         let argument = self.get(ARG);
+        self.obey_card(Some(index), at);
         // Faster than it can, the card understands nothing.
         let card = self.card.as_mut().filter(|card| hz <= card.fastest_clock());
         let (answer, data) =
@@ -285,6 +299,7 @@ impl Sdmmc {
     /// Begins to move data if the card has some, or takes some, and the data path is on.
     fn begin(&mut self, at: Moment) {
         let control = self.get(DCTRL);
+        let spoils = self.spoils(at);
         let (Some(waits), Some(data), Some(card)) = (self.waits, &self.data, &mut self.card) else {
             return;
         };
@@ -305,6 +320,7 @@ impl Sdmmc {
             return;
         }
         let trouble = number.and_then(|number| card.trouble(number));
+        let trouble = trouble.or(spoils.then_some(CardTrouble::Checksum));
         let (fixed_ns, rate) = match number {
             Some(_) => card.curve(write),
             None => (0, u64::MAX),
@@ -404,6 +420,7 @@ impl Sdmmc {
                 self.events.push(CardEvent::Stops(moving.this));
             }
         } else if self.moving.is_none() {
+            self.obey_card(None, at);
             self.waits = Some(at.now);
             self.begin(at);
         }
@@ -423,6 +440,9 @@ impl Sdmmc {
         };
         // DMA serves the FIFO: nothing is in it to be sent, and of what was received only what waits for a stream.
         let (receives, received) = match &self.open {
+            Some(Open { is_full: true, .. }) if self.quirks.full_flag_missing => {
+                (RXACT, FULL & !FIFO_FULL)
+            }
             Some(Open { is_full: true, .. }) => (RXACT, FULL),
             Some(_) => (RXACT, 0),
             None => (0, 1 << 19),
@@ -450,6 +470,7 @@ impl Device for Sdmmc {
             POWER..=MASK => {
                 let value = write.over(self.get(offset));
                 self.registers[(offset / 4) as usize] = value;
+                self.obey(offset, at);
                 match offset {
                     // CPSMEN.
                     CMD if value & 1 << 10 != 0 => self.send(at),
@@ -460,6 +481,10 @@ impl Device for Sdmmc {
             _ => return false,
         }
         true
+    }
+
+    fn take_broken(&mut self) -> Option<&'static str> {
+        self.rules.broken.take()
     }
 
     fn advance(&mut self, at: Moment) {

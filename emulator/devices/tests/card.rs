@@ -4,7 +4,8 @@
 mod common;
 
 use tilewright_devices::{
-    Bus, CardBytes, CardEvent, CardFault, CardMove, CardTrouble, Paced, SdCard, Size, Time,
+    AccessError, Bus, CardBytes, CardEvent, CardFault, CardMove, CardQuirks, CardTrouble, Paced,
+    SdCard, Size, Time,
 };
 
 const RCC: u32 = 0x4002_3800;
@@ -45,8 +46,18 @@ impl Board {
         self.bus.read(address, Size::Word, self.now, 0).unwrap()
     }
 
+    /// Writes; a board's code takes as long for it.
     fn write(&mut self, address: u32, value: u32) {
         self.bus.write(address, Size::Word, value, self.now).unwrap();
+        self.now = self.now.after(20);
+    }
+
+    /// What a write breaks.
+    fn broken(&mut self, address: u32, value: u32) -> &'static str {
+        match self.bus.write(address, Size::Word, value, self.now) {
+            Err(AccessError::Wrong { what, .. }) => what,
+            other => panic!("{other:?}"),
+        }
     }
 
     /// Lets time pass until something happens; gives the flags.
@@ -72,6 +83,8 @@ impl Board {
     fn identified(card: SdCard) -> Self {
         let mut board = Self::new(Some(card));
         board.write(SDMMC + 0x04, 1 << 8 | 118);
+        // 74 clocks.
+        board.now = board.now.after(40_000);
         board.send(0, 0, 0);
         assert_eq!(board.flags(), 1 << 7);
         assert_eq!(board.command(8, 0x1aa), (CMDREND, 0x1aa));
@@ -107,6 +120,7 @@ impl Board {
     }
 
     fn enable(&mut self, write: bool, flow_control: u32) {
+        self.write(DMA2 + 0x08, 0x3d << 22);
         self.write(DMA2 + 0x10 + 3 * 0x18 + 8, SDMMC + 0x80);
         self.write(DMA2 + 0x10 + 3 * 0x18 + 12, 0x2000_8000);
         self.write(DMA2 + 0x10 + 3 * 0x18 + 20, 7);
@@ -132,13 +146,102 @@ fn milliseconds(cycles: u64) -> f64 {
 }
 
 #[test]
-fn an_empty_slot_and_a_clock_too_fast_are_silent() {
+fn an_empty_slot_is_silent() {
     let mut empty = Board::new(None);
     empty.write(SDMMC + 0x04, 1 << 8 | 118);
     assert_eq!(empty.command(8, 0x1aa).0, CTIMEOUT);
-    let mut fast = Board::new(Some(card(&[])));
-    fast.write(SDMMC + 0x04, 1 << 10 | 1 << 8);
-    assert_eq!(fast.command(8, 0x1aa).0, CTIMEOUT, "48 MHz before the switch to high speed");
+}
+
+#[test]
+fn a_card_hears_no_command_that_is_too_fast_or_too_early() {
+    let send = |index: u32| 1 << 10 | 1 << 6 | index;
+    let mut board = Board::new(Some(card(&[])));
+    board.write(SDMMC + 0x04, 1 << 8 | 118);
+    assert!(board.broken(SDMMC + 0x0c, 1 << 10).contains("74 clocks"));
+    board.now = board.now.after(39_960);
+    board.write(SDMMC + 0x0c, 1 << 10);
+    // 401 kHz and more, until it has an address.
+    board.write(SDMMC + 0x04, 1 << 8 | 117);
+    assert!(board.broken(SDMMC + 0x0c, send(8)).contains("400 kHz before CMD3"));
+    let mut board = Board::identified(card(&[]));
+    board.command(13, 0x1234 << 16);
+    board.write(SDMMC + 0x04, 1 << 11 | 1 << 10 | 1 << 8);
+    assert!(board.broken(SDMMC + 0x0c, send(13)).contains("25 MHz before CMD6"));
+}
+
+#[test]
+fn registers_of_the_controller_are_not_written_in_a_row() {
+    // 3 clocks of 48 MHz and 2 of 108 MHz are 17 cycles.
+    for (offset, value) in [(0x00, 3), (0x04, 1 << 11 | 1 << 8), (0x0c, 0), (0x2c, 0)] {
+        for (cycles, is_right) in [(16, false), (17, true)] {
+            let mut board = Board::identified(card(&[]));
+            board.write(SDMMC + offset, value);
+            board.now = Time(board.now.0 - 20 + cycles);
+            if is_right {
+                board.write(SDMMC + offset, value);
+            } else {
+                let what = board.broken(SDMMC + offset, value);
+                assert!(what.contains("a board loses the second value"), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_controllers_bus_keeps_up_with_the_card() {
+    // Four lines of 48 MHz need 18 MHz: 216 MHz divided by 8, and by 16.
+    for (divider, is_right) in [(6, true), (7, false)] {
+        let mut board = Board::identified(card(&[]));
+        board.command(6, 0x80ff_fff1);
+        board.write(SDMMC + 0x04, 1 << 11 | 1 << 10 | 1 << 8);
+        board.write(common::CFGR, divider << 13 | 5 << 10 | 2);
+        let command = 1 << 10 | 1 << 6 | 13;
+        if is_right {
+            board.write(SDMMC + 0x0c, command);
+        } else {
+            assert!(board.broken(SDMMC + 0x0c, command).contains("3/32"));
+        }
+    }
+}
+
+/// Flags of a read of a sector at 24 MHz.
+fn read_with(quirks: CardQuirks, control: u32) -> u32 {
+    let mut board = Board::identified(card(&[]));
+    board.bus.spoil_card(quirks);
+    board.write(SDMMC + 0x04, control | 1 << 11 | 1 << 8);
+    board.stream(false);
+    board.data(false, 512);
+    assert_eq!(board.command(17, 0).0, CMDREND);
+    board.flags()
+}
+
+#[test]
+fn a_board_may_carry_data_up_to_a_clock_alone() {
+    let quirks = |hertz| CardQuirks { fastest_hertz: Some(hertz), ..CardQuirks::default() };
+    assert_eq!(read_with(quirks(24_000_000), 0), DATAEND | DBCKEND);
+    assert_eq!(read_with(quirks(23_999_999), 0), 1 << 1);
+}
+
+#[test]
+fn flow_control_may_spoil_data() {
+    let quirks = CardQuirks { flow_control_fails: true, ..CardQuirks::default() };
+    assert_eq!(read_with(quirks, 0), DATAEND | DBCKEND);
+    assert_eq!(read_with(quirks, FLOW_CONTROL), 1 << 1);
+    assert_eq!(read_with(CardQuirks::default(), FLOW_CONTROL), DATAEND | DBCKEND);
+}
+
+#[test]
+fn a_controller_may_never_say_that_its_fifo_is_full() {
+    let mut board = Board::identified(card(&[]));
+    board.bus.spoil_card(CardQuirks { full_flag_missing: true, ..CardQuirks::default() });
+    board.write(SDMMC + 0x04, FLOW_CONTROL | 1 << 11 | 1 << 8);
+    board.counted_stream(1024);
+    board.data(false, 4 * 512);
+    assert_eq!(board.command(18, 7).0, CMDREND);
+    piece(&mut board, 7, 0, 2048, 1024);
+    board.flags();
+    let half = board.read(SDMMC + STA) & (FIFO_FULL | 1 << 15);
+    assert_eq!(half, 1 << 15, "half full, and no more is said");
 }
 
 #[test]

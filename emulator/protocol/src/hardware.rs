@@ -36,4 +36,8 @@ pub struct Hardware {
     pub sdram: Option<SdramFault>,
     /// Its crystal, or the clock that arrives instead of one, stands still.
     pub crystal_dead: bool,
+    /// Above this clock of the card blocks of data fail their checksum.
+    pub card_fastest_hertz: Option<u32>,
+    /// The card's controller never says that its FIFO is full of what was received.
+    pub full_flag_missing: bool,
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tilewright_board::{Board, CoreKind, MemoryKind};
 use tilewright_cores::{DataCache, Flags, waits_for_stores};
-use tilewright_devices::{Bus, NoDevices, SerialFlash, Time};
+use tilewright_devices::{Bus, CardQuirks, NoDevices, SerialFlash, Time};
 use tilewright_protocol::{self as protocol, Job, Mode, Response};
 use tilewright_report::FaultKind;
 
@@ -141,6 +141,11 @@ impl Machine {
         if job.hardware.crystal_dead {
             bus.stop_oscillator();
         }
+        bus.spoil_card(CardQuirks {
+            fastest_hertz: job.hardware.card_fastest_hertz.map(u64::from),
+            full_flag_missing: job.hardware.full_flag_missing,
+            flow_control_fails: false,
+        });
         let core = board.core.kind;
         let place = |kind: MemoryKind| {
             let memory = board.memory.iter().find(|memory| memory.kind == kind);

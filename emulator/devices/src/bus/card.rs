@@ -4,7 +4,7 @@ use super::{Bus, Slot};
 use crate::access::Moment;
 use crate::card::SdCard;
 use crate::dma::Paced;
-use crate::sdmmc::{self, CardEvent, Sdmmc};
+use crate::sdmmc::{self, CardEvent, CardQuirks, Sdmmc};
 
 /// Streams of DMA2 that the card's controller can use, with their channels (RM0385, table 28; RM0386,
 /// table 35).
@@ -27,6 +27,16 @@ impl Bus {
                 true
             }
             None => false,
+        }
+    }
+
+    /// Says what is not as it should be with the card's controller, besides what its manual's errata say: hardware flow
+    /// control spoils data of SDIO (ES0321).
+    pub fn spoil_card(&mut self, quirks: CardQuirks) {
+        let errata = self.reader.is_some_and(|index| self.table[index].name == "SDIO");
+        let flow_control_fails = quirks.flow_control_fails || errata;
+        if let Some((_, device)) = self.card_slot() {
+            device.set_quirks(CardQuirks { flow_control_fails, ..quirks });
         }
     }
 
