@@ -47,6 +47,11 @@ impl CoreRegisters {
         }
     }
 
+    /// DBGMCU_IDCODE.
+    pub const fn idcode(&self) -> u32 {
+        self.idcode
+    }
+
     /// Whether firmware asked for a system reset.
     pub const fn reset_requested(&self) -> bool {
         self.reset

@@ -22,6 +22,7 @@ use crate::external;
 use crate::fault::{self, status};
 use crate::flash::{self, Constants};
 use crate::last_words;
+use crate::long_loads;
 use crate::machine::{End, Machine};
 use crate::pages;
 use crate::profile;
@@ -159,6 +160,7 @@ pub fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>,
     uc.add_intr_hook(exception::raised)?;
     uc.add_insn_invalid_hook(sleep::invalid_instruction)?;
     pages::set_up(&mut uc)?;
+    long_loads::set_up(&mut uc)?;
     Ok(uc)
 }
 

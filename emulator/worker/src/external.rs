@@ -11,6 +11,7 @@ use tilewright_report::FaultKind;
 
 use crate::fault::status;
 use crate::machine::Machine;
+use crate::written_through;
 
 /// Bytes of an access that passes the cache by.
 const WORD: u64 = 4;
@@ -238,6 +239,18 @@ fn access(
         machine.core_fault(FaultKind::UnmappedAccess, status, message);
         return None;
     }
+    let caching = external.reach.attributes.caching;
+    if write
+        && caching == Caching::WriteThrough
+        && machine.data_cache_on
+        && machine.bus.loses_writes_through()
+    {
+        let name = &external.memory.name;
+        let what = format!("write to 0x{address:08x} in {name}");
+        written_through::end(machine, &what);
+        return None;
+    }
+    let external = &mut machine.external[index];
     let cache = machine.data_cache.as_mut().filter(|_| machine.data_cache_on);
     if write && cache.is_some() {
         machine.transfers.written(address);

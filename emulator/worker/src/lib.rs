@@ -22,6 +22,7 @@ mod fault;
 mod flash;
 mod last_words;
 mod lines;
+mod long_loads;
 mod machine;
 mod marks;
 mod memory;
@@ -33,6 +34,7 @@ mod sampling;
 mod sleep;
 mod stack;
 mod table;
+mod written_through;
 
 pub use bench::bench;
 pub use bench::steps::bench as bench_steps;

@@ -24,6 +24,7 @@ use crate::profile::Profile;
 use crate::sampling::Sampling;
 use crate::stack::Stack;
 use crate::table::{Charged, Table};
+use crate::written_through;
 
 /// Blocks that a report names.
 pub const HISTORY: usize = 16;
@@ -320,6 +321,7 @@ impl Machine {
         for external in &mut self.external {
             external.look(&self.bus);
         }
+        written_through::check(self);
     }
 
     /// Lets time pass in sleep.

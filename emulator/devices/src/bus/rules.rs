@@ -13,6 +13,13 @@ impl Bus {
         self.rcc.stop_oscillator();
     }
 
+    /// Whether the core loses stores to memory that is cached write-through: the Cortex-M7 r0p1 of the STM32F746 does
+    /// (erratum 1259864).
+    #[must_use]
+    pub const fn loses_writes_through(&self) -> bool {
+        self.core.idcode() & 0xfff == 0x449
+    }
+
     fn kept(&self, index: Option<usize>, offset: u32) -> u32 {
         match index.and_then(|index| self.slots.get(index)) {
             Some(Slot::Plain(device)) => device.kept(offset),
