@@ -166,6 +166,7 @@ pub fn emulate(board: &Board) -> Result<BTreeMap<String, u64>, String> {
         card: None,
         frames: Vec::new(),
         hardware: Hardware::default(),
+        strict: true,
         mode: Mode::Full,
         limits: Limits { instructions: 100_000_000, console_bytes: 1 << 16 },
         watches: Vec::new(),

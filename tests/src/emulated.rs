@@ -267,6 +267,7 @@ pub fn job_of(
         card,
         frames: vec![frames],
         hardware: Hardware::default(),
+        strict: true,
         mode: Mode::Full,
         limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
         watches: Vec::new(),

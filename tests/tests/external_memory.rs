@@ -108,6 +108,7 @@ fn run_on(
         card: None,
         frames: vec![vec![input_frame(&input_bytes()).unwrap()]],
         hardware,
+        strict: true,
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch {

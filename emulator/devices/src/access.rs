@@ -81,6 +81,18 @@ pub enum AccessError {
     /// The manual's memory map has nothing there: the hardware raises a bus fault.
     #[error("no peripheral at 0x{0:08x}")]
     Reserved(u32),
+    /// The peripheral's clock is off.
+    #[error(
+        "access to 0x{0:08x} of {1}, whose clock is off: a board loses what is written and reads 0; set its bit in \
+         RCC's enable registers before (RM0385, 5.3.10; RM0386, 6.3.10)"
+    )]
+    Unclocked(u32, &'static str),
+    /// A register that is not modelled, if it is one.
+    #[error(
+        "access to 0x{0:08x} of {1}, where no register is modelled: what a board does is not known here; leave it \
+         alone or model it"
+    )]
+    Unmodelled(u32, &'static str),
     /// An access across a word in device memory: the hardware raises a usage fault.
     #[error("unaligned access to the register at 0x{0:08x}")]
     Unaligned(u32),

@@ -137,6 +137,8 @@ pub struct Bus {
     /// The CRC unit and its data register.
     summing: Option<(usize, u32)>,
     unknown: BTreeMap<u32, u64>,
+    /// Whether accesses to those are errors.
+    strict: bool,
     kept: BTreeMap<u32, u32>,
     /// The register that was read last, if nothing else was accessed since.
     polled: Option<u32>,
@@ -177,6 +179,7 @@ impl Bus {
                 .position(|peripheral| matches!(peripheral.model, Model::Crc))
                 .map(|index| (index, table[index].first + crc::DR)),
             unknown: BTreeMap::new(),
+            strict: false,
             kept: BTreeMap::new(),
             polled: None,
         };
@@ -223,10 +226,6 @@ impl Bus {
         self.rcc.settle();
     }
 
-    fn record(&mut self, address: u32) {
-        *self.unknown.entry(address).or_insert(0) += 1;
-    }
-
     /// Name of the peripheral at an address.
     #[must_use]
     pub fn name(&self, address: u32) -> Option<&'static str> {
@@ -250,7 +249,7 @@ impl Bus {
             None if word >> 28 == 14 => self.core.read(word, now, exception)?,
             None => return Err(AccessError::Reserved(address)),
             Some(index) if !self.is_clocked(index) => {
-                self.record(word);
+                self.record(word, true)?;
                 return Ok(0);
             }
             Some(index) => {
@@ -264,10 +263,13 @@ impl Bus {
                 value
             }
         };
-        let value = value.unwrap_or_else(|| {
-            self.record(word);
-            self.kept.get(&word).copied().unwrap_or(0)
-        });
+        let value = match value {
+            Some(value) => value,
+            None => {
+                self.record(word, false)?;
+                self.kept.get(&word).copied().unwrap_or(0)
+            }
+        };
         Ok(value >> shift & size.mask())
     }
 
@@ -289,7 +291,7 @@ impl Bus {
             None if word >> 28 == 14 => self.core.write(word, write, now)?,
             None => return Err(AccessError::Reserved(address)),
             Some(index) if !self.is_clocked(index) => {
-                self.record(word);
+                self.record(word, true)?;
                 return Ok(());
             }
             Some(index) => {
@@ -316,7 +318,7 @@ impl Bus {
             }
         };
         if !known {
-            self.record(word);
+            self.record(word, false)?;
             let kept = self.kept.entry(word).or_insert(0);
             *kept = write.over(*kept);
         }
@@ -496,13 +498,6 @@ impl Bus {
     #[must_use]
     pub fn wakes(&self, masks: Masks) -> bool {
         self.core.nvic.wakes(masks)
-    }
-
-    /// Accesses that no model answered, and those to peripherals whose clock was off: address of
-    /// the word and number.
-    #[must_use]
-    pub fn unknown(&self) -> Vec<(u32, u64)> {
-        self.unknown.iter().map(|(address, count)| (*address, *count)).collect()
     }
 }
 

@@ -89,6 +89,24 @@ fn a_peripheral_without_clock_is_dead_and_recorded() {
 }
 
 #[test]
+fn strict_devices_let_no_access_pass_that_nothing_answers() {
+    let mut board = Board::new();
+    board.bus.be_strict();
+    let told = |error: Result<u32, AccessError>| error.unwrap_err().to_string();
+    let off = board.bus.read(USART1, Size::Word, board.now, 0);
+    assert_eq!(off, Err(AccessError::Unclocked(USART1, "USART1")));
+    assert!(told(off).contains("a board loses what is written and reads 0"));
+    let off = board.bus.write(USART1 + 0x0c, Size::Word, 16, board.now);
+    assert_eq!(off, Err(AccessError::Unclocked(USART1 + 0x0c, "USART1")));
+    board.write(RCC + 0x30, 1 << 12);
+    let nothing = board.bus.read(0x4002_3010, Size::Word, board.now, 0);
+    assert_eq!(nothing, Err(AccessError::Unmodelled(0x4002_3010, "CRC")));
+    assert!(told(nothing).contains("no register is modelled"));
+    let nothing = board.bus.write(0xe000_0a00, Size::Word, 0, board.now);
+    assert!(nothing.unwrap_err().to_string().contains("the core's registers"));
+}
+
+#[test]
 fn a_clock_runs_some_cycles_after_it_was_enabled() {
     // CRC on AHB1; TIM2 on APB1, which divides by four.
     for (offset, bit, register, needed) in [(0x30, 12, 0x4002_3000, 2), (0x40, 0, TIM2, 5)] {

@@ -154,6 +154,9 @@ pub struct Job {
     pub frames: Vec<Vec<Vec<u8>>>,
     /// The board that runs it.
     pub hardware: Hardware,
+    /// Whether it is a fault to use a register that no model answers, or whose peripheral's clock is off; else such
+    /// uses are counted.
+    pub strict: bool,
     /// How much of the steps is executed.
     pub mode: Mode,
     /// Bounds.

@@ -130,6 +130,7 @@ fn job() -> Job {
         card: None,
         frames: Vec::new(),
         hardware: Hardware::default(),
+        strict: true,
         mode: Mode::Full,
         limits: Limits { instructions: 1, console_bytes: 100 },
         watches: vec![watch, watch],

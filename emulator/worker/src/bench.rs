@@ -51,6 +51,7 @@ fn run_hooked() -> Result<(u64, u64), JobError> {
         card: None,
         frames: Vec::new(),
         hardware: Hardware::default(),
+        strict: false,
         mode: Mode::Full,
         limits: Limits { instructions: u64::MAX, console_bytes: 0 },
         watches: Vec::new(),

@@ -336,10 +336,10 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
 fn refused(machine: &mut Machine, what: &str, status: u32, error: &AccessError) {
     let message = format!("{what}: {error}");
     match error {
-        AccessError::Early { .. } | AccessError::Wrong { .. } | AccessError::Clock { .. } => {
-            machine.silent_fault(FaultKind::UnmappedAccess, message);
+        AccessError::Reserved(_) | AccessError::Unaligned(_) => {
+            machine.core_fault(FaultKind::UnmappedAccess, status, message);
         }
-        _ => machine.core_fault(FaultKind::UnmappedAccess, status, message),
+        _ => machine.silent_fault(FaultKind::UnmappedAccess, message),
     }
 }
 
@@ -434,6 +434,7 @@ mod tests {
             card: None,
             frames: Vec::new(),
             hardware: Hardware::default(),
+            strict: true,
             mode: Mode::Full,
             limits: Limits { instructions, console_bytes: 0 },
             watches: Vec::new(),

@@ -147,6 +147,9 @@ impl Machine {
             full_flag_missing: job.hardware.full_flag_missing,
             flow_control_fails: false,
         });
+        if job.strict {
+            bus.be_strict();
+        }
         let core = board.core.kind;
         let place = |kind: MemoryKind| {
             let memory = board.memory.iter().find(|memory| memory.kind == kind);

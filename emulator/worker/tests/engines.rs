@@ -147,6 +147,7 @@ fn run_with(tables: &Tables, external_flash: Vec<u8>, card: Option<CardJob>) -> 
         card,
         frames: vec![vec![frame]],
         hardware: Hardware::default(),
+        strict: true,
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch {

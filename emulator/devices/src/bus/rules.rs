@@ -1,6 +1,7 @@
 //! Rules that several peripherals keep together.
 
 use super::{Bus, Slot};
+use crate::access::AccessError;
 use crate::clocks::{ClockError, Supply};
 
 /// FLASH_ACR and PWR_CR, which STM32F7 call PWR_CR1.
@@ -18,6 +19,29 @@ impl Bus {
     #[must_use]
     pub const fn loses_writes_through(&self) -> bool {
         self.core.idcode() & 0xfff == 0x449
+    }
+
+    /// Accesses that no model answered, and those to peripherals whose clock was off: address of
+    /// the word and number.
+    #[must_use]
+    pub fn unknown(&self) -> Vec<(u32, u64)> {
+        self.unknown.iter().map(|(address, count)| (*address, *count)).collect()
+    }
+
+    /// From now on those are errors.
+    pub const fn be_strict(&mut self) {
+        self.strict = true;
+    }
+
+    /// Counts an access that nothing answers, which strict devices do not let pass.
+    pub(super) fn record(&mut self, address: u32, is_unclocked: bool) -> Result<(), AccessError> {
+        *self.unknown.entry(address).or_insert(0) += 1;
+        let name = self.name(address).unwrap_or("the core's registers");
+        match is_unclocked {
+            _ if !self.strict => Ok(()),
+            true => Err(AccessError::Unclocked(address, name)),
+            false => Err(AccessError::Unmodelled(address, name)),
+        }
     }
 
     fn kept(&self, index: Option<usize>, offset: u32) -> u32 {

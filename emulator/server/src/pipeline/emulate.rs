@@ -103,6 +103,7 @@ pub fn run_image(
         card: card(machine, board, file, image.space_bytes(Space::Card))?,
         frames: vec![frames],
         hardware: Hardware::default(),
+        strict: false,
         mode: machine.mode,
         limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
         watches: watches.watches.clone(),

@@ -21,6 +21,7 @@ pub fn job() -> Job {
         card: None,
         frames: Vec::new(),
         hardware: Hardware::default(),
+        strict: true,
         mode: Mode::Full,
         limits: Limits { instructions: 10_000_000, console_bytes: 1000 },
         watches: Vec::new(),
