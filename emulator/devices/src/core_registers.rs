@@ -47,6 +47,15 @@ impl CoreRegisters {
         }
     }
 
+    /// The core slept for so many cycles. Its clock stands meanwhile, and with it the cycle counter, unless
+    /// DBGMCU_CR.DBG_SLEEP keeps it (RM0385, 40.16.1; RM0386, 38.16.1; DDI 0403E, C1.8).
+    pub fn slept(&mut self, cycles: u64) {
+        const DBG_SLEEP: u32 = 1;
+        if self.idcode != 0 && self.debug[0] & DBG_SLEEP == 0 {
+            self.dwt.stood(cycles);
+        }
+    }
+
     /// DBGMCU_IDCODE.
     pub const fn idcode(&self) -> u32 {
         self.idcode

@@ -43,6 +43,11 @@ impl Dwt {
         self.since = now;
     }
 
+    /// The core's clock stood for so many cycles: they are not counted.
+    pub fn stood(&mut self, cycles: u64) {
+        self.since = self.since.after(cycles);
+    }
+
     /// DEMCR.TRCENA, which stands elsewhere.
     pub fn set_trace(&mut self, on: bool, now: Time) {
         self.settle(now);
@@ -96,7 +101,9 @@ mod tests {
         dwt.write(0xfb0, UNLOCK, Time(100));
         dwt.write(0, 1, Time(100));
         assert_eq!(dwt.read(4, Time(142)), Some(42));
-        dwt.set_trace(false, Time(150));
+        dwt.stood(1);
+        assert_eq!(dwt.read(4, Time(143)), Some(42));
+        dwt.set_trace(false, Time(151));
         assert_eq!(dwt.read(4, Time(1000)), Some(50));
         dwt.set_trace(true, Time(1000));
         assert_eq!(dwt.read(4, Time(1000 + (1 << 32))), Some(50));

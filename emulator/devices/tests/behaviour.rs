@@ -276,6 +276,26 @@ const NARROW: u32 = SDRAM | 1 << 4;
 const COMMANDS: [u32; 3] = [0x12, 0x13 | 7 << 5, 0x14 | 0x230 << 9];
 
 #[test]
+fn the_cycle_counter_stands_in_sleep_unless_the_debugger_keeps_the_clock() {
+    const DBGMCU: u32 = 0xe004_2004;
+    for id in ["stm32f746g-disco", "nucleo-f767zi", "stm32f469i-disco"] {
+        for (debug, counted) in [(0, 100), (1, 1100)] {
+            let mut board = Board::of(id);
+            board.write(0xe000_edfc, 1 << 24);
+            board.write(0xe000_1fb0, 0xc5ac_ce55);
+            board.write(0xe000_1000, 1);
+            board.write(DBGMCU, debug);
+            board.pass(60);
+            // Sleep counts when it is over.
+            board.pass(1000);
+            board.bus.slept(1000);
+            board.pass(40);
+            assert_eq!(board.read(0xe000_1004), counted, "{id}");
+        }
+    }
+}
+
+#[test]
 fn sdram_answers_behind_its_start_up_sequence() {
     for (id, cycles) in [("stm32f746g-disco", 21_600), ("stm32f469i-disco", 18_000)] {
         assert_eq!(sdram(id, WIDE, cycles, &COMMANDS), 16 << 20);

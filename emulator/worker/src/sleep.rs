@@ -38,7 +38,11 @@ fn sleep(machine: &mut Machine, wakes: impl Fn(&Machine) -> bool) {
         }
         dma::check_asleep(machine);
         match machine.bus.next_event().filter(|_| !machine.is_silent()) {
-            Some(event) => machine.sleep_until(event),
+            Some(event) => {
+                let from = machine.now();
+                machine.sleep_until(event);
+                machine.bus.slept(machine.now().since(from));
+            }
             None => {
                 let message = machine.deadlock_message();
                 machine.fault(FaultKind::Deadlock, message);

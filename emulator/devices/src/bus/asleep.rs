@@ -27,6 +27,11 @@ fn bit_of(memory: &Memory) -> Option<(u32, u32, &'static str)> {
 }
 
 impl Bus {
+    /// The core slept for so many cycles.
+    pub fn slept(&mut self, cycles: u64) {
+        self.core.slept(cycles);
+    }
+
     /// The bit of the clock that stands while the core sleeps and that a stream of DMA2 needs which moves bytes of
     /// these memories, by the card's controller or from one to the other; nothing if all run.
     #[must_use]
