@@ -45,3 +45,4 @@ pub use mpu::{Attributes, Caching};
 pub use nvic::{Masks, Nvic};
 pub use quadspi::SerialFlash;
 pub use sdmmc::{CardBytes, CardEvent, CardMove, CardQuirks};
+pub use usart::Noise;

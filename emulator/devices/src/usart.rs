@@ -1,6 +1,9 @@
 //! A USART: RM0385, 31.8. Bytes take the time of their bits at the rate that BRR gives.
 
 mod combined;
+mod noise;
+
+pub use noise::Noise;
 
 use std::collections::VecDeque;
 
@@ -50,6 +53,7 @@ pub struct Usart {
     /// Since when the line has been silent behind a byte, unless that was timed out.
     silent: Option<Time>,
     lost: u64,
+    noise: Option<Noise>,
 }
 
 impl Usart {
@@ -72,12 +76,18 @@ impl Usart {
             idles: None,
             silent: None,
             lost: 0,
+            noise: None,
         }
     }
 
     /// The same in the older layout of registers.
     pub fn combined(number: u32) -> Self {
         Self { combined: Some(false), ..Self::new(number) }
+    }
+
+    /// Disturbs what arrives.
+    pub const fn disturb(&mut self, noise: Noise) {
+        self.noise = Some(noise);
     }
 
     /// Core cycles of a number of bits.
@@ -165,6 +175,8 @@ impl Usart {
     }
 
     fn receive(&mut self, byte: u8) {
+        let heard = self.noise.as_mut().map(|noise| noise.hear(byte));
+        let (byte, wrong) = heard.unwrap_or((byte, 0));
         if !self.receives() {
             self.lost += 1;
         } else if self.isr & RXNE != 0 {
@@ -172,7 +184,7 @@ impl Usart {
             self.lost += 1;
         } else {
             self.rdr = byte;
-            self.isr |= RXNE;
+            self.isr |= RXNE | wrong;
         }
     }
 
@@ -302,7 +314,7 @@ impl Device for Usart {
             || enabled(6) && self.isr & TC != 0
             || enabled(7) && self.isr & TXE != 0
             || enabled(26) && self.isr & RTOF != 0
-            || self.cr[2] & 1 != 0 && self.isr & ORE != 0;
+            || self.cr[2] & 1 != 0 && self.isr & (ORE | noise::FLAGS) != 0;
         [raised && enabled(0), false]
     }
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{PWR, RCC};
 use tilewright_board::MemoryKind;
-use tilewright_devices::{AccessError, Bus, DmaEvent, Masks, Move, SerialFlash, Size, Time};
+use tilewright_devices::{AccessError, Bus, DmaEvent, Masks, Move, Noise, SerialFlash, Size, Time};
 
 const USART1: u32 = 0x4001_1000;
 const TIM2: u32 = 0x4000_0000;
@@ -186,6 +186,25 @@ fn received_bytes_interrupt_and_are_lost_if_not_fetched() {
     assert_ne!(board.read(USART1 + 0x1c) & 0x10, 0, "IDLE a frame after the last byte");
     board.write(USART1 + 0x20, 0x18);
     assert_eq!(board.read(USART1 + 0x1c) & 0x18, 0);
+}
+
+#[test]
+fn noise_on_the_line_has_its_flags() {
+    for (noise, flag) in [(Noise::new(1, 1, 0), 1 << 2), (Noise::new(1, 0, 1), 1 << 1)] {
+        let mut board = Board::with_console(10, 0);
+        board.bus.disturb_console(noise);
+        // CR3.EIE.
+        board.write(USART1 + 0x08, 1);
+        board.bus.feed_console(&[7], board.now);
+        board.pass(100);
+        assert_eq!(board.read(USART1 + 0x1c) & 0xf, flag);
+        assert_eq!(board.next(), Some(USART1_EXCEPTION));
+        board.bus.nvic_mut().enter(USART1_EXCEPTION);
+        assert_eq!(board.read(USART1 + 0x24) == 7, flag == 1 << 2);
+        board.write(USART1 + 0x20, flag);
+        board.bus.nvic_mut().leave(USART1_EXCEPTION);
+        assert_eq!((board.read(USART1 + 0x1c) & 0xf, board.next()), (0, None));
+    }
 }
 
 #[test]

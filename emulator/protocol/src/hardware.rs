@@ -27,6 +27,17 @@ pub enum SdramFault {
     AddressLine(u32),
 }
 
+/// What disturbs bytes on their way to the board's console, at random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineNoise {
+    /// What chance begins with: runs with the same repeat.
+    pub seed: u64,
+    /// Of so many bytes one arrives with noise, as it was sent; 0: none.
+    pub noisy_in: u32,
+    /// Of so many bytes one arrives without its stop bit, as another; 0: none.
+    pub broken_in: u32,
+}
+
 /// A board as it is, not as its file says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hardware {
@@ -40,4 +51,6 @@ pub struct Hardware {
     pub card_fastest_hertz: Option<u32>,
     /// The card's controller never says that its FIFO is full of what was received.
     pub full_flag_missing: bool,
+    /// What disturbs its console.
+    pub line_noise: Option<LineNoise>,
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use tilewright_board::{Board, CoreKind, MemoryKind};
 use tilewright_cores::{DataCache, Flags, waits_for_stores};
-use tilewright_devices::{Bus, CardQuirks, NoDevices, SerialFlash, Time};
-use tilewright_protocol::{self as protocol, Job, Mode, Response};
+use tilewright_devices::{Bus, CardQuirks, NoDevices, Noise, SerialFlash, Time};
+use tilewright_protocol::{self as protocol, Job, LineNoise, Mode, Response};
 use tilewright_report::FaultKind;
 
 use crate::account::{Account, Bucket};
@@ -141,6 +141,9 @@ impl Machine {
         bus.solder_flash(flash_of(job.hardware.serial_flash));
         if job.hardware.crystal_dead {
             bus.stop_oscillator();
+        }
+        if let Some(LineNoise { seed, noisy_in, broken_in }) = job.hardware.line_noise {
+            bus.disturb_console(Noise::new(seed, noisy_in, broken_in));
         }
         bus.spoil_card(CardQuirks {
             fastest_hertz: job.hardware.card_fastest_hertz.map(u64::from),

@@ -5,7 +5,7 @@ mod common;
 
 use common::{BOARD, ENTRY, assembled, job, program, run};
 use tilewright_plan::Bytes;
-use tilewright_protocol::{Job, Response};
+use tilewright_protocol::{Job, LineNoise, Response};
 use tilewright_report::{Fault, FaultKind, StackUse};
 use tilewright_worker::{Firmware, JobError};
 
@@ -252,6 +252,17 @@ fn an_error_line_is_a_fault() {
     assert_eq!(fault.kind, FaultKind::Firmware);
     assert!(fault.message.contains("the sum is wrong"), "{fault:?}");
     assert!(console(&messages).ends_with("error: the sum is wrong\r\n"));
+}
+
+#[test]
+fn noise_on_the_line_leaves_bytes_and_a_missing_stop_bit_does_not() {
+    let with = |noisy_in, broken_in| {
+        let mut job = with_frames(&[&[1, 2, 3, 4]]);
+        job.hardware.line_noise = Some(LineNoise { seed: 1, noisy_in, broken_in });
+        run(program(CONSOLE), &job).0.fault
+    };
+    assert_eq!(with(1, 0), None);
+    assert!(with(0, 1).unwrap().message.contains("the sum is wrong"));
 }
 
 #[test]

@@ -2,13 +2,20 @@
 
 use super::{Bus, Slot};
 use crate::access::Time;
-use crate::usart::Usart;
+use crate::usart::{Noise, Usart};
 
 impl Bus {
     fn console(&mut self) -> Option<&mut Usart> {
         match self.slots.get_mut(self.console) {
             Some(Slot::Usart(device)) => Some(device),
             _ => None,
+        }
+    }
+
+    /// Disturbs what arrives at the board's console.
+    pub fn disturb_console(&mut self, noise: Noise) {
+        if let Some(console) = self.console() {
+            console.disturb(noise);
         }
     }
 
