@@ -66,6 +66,7 @@ pub fn emulate(
         card,
         frames: Vec::new(),
         hardware,
+        strict: true,
         mode: Mode::Full,
         limits: Limits { instructions: 2_000_000_000, console_bytes: 1 << 16 },
         watches: Vec::new(),

@@ -43,15 +43,22 @@ pub struct Crc {
     kept: u32,
     /// When all words are done.
     free_at: Time,
+    /// Bits of the result that are always 1.
+    stuck: u32,
 }
 
 impl Default for Crc {
     fn default() -> Self {
-        Self { rest: u32::MAX, kept: 0, free_at: Time(0) }
+        Self { rest: u32::MAX, kept: 0, free_at: Time(0), stuck: 0 }
     }
 }
 
 impl Crc {
+    /// Makes bits of its result always 1.
+    pub const fn stick(&mut self, bits: u32) {
+        self.stuck = bits;
+    }
+
     /// Takes a word; gives the cycles that the core waits until it can be written.
     pub fn take(&mut self, word: u32, now: Time) -> u64 {
         for byte in word.to_be_bytes() {
@@ -69,7 +76,7 @@ impl Crc {
 impl Device for Crc {
     fn read(&mut self, offset: u32, _: Moment) -> Option<u32> {
         match offset {
-            DR => Some(self.rest),
+            DR => Some(self.rest | self.stuck),
             IDR => Some(self.kept),
             CR => Some(0),
             _ => None,

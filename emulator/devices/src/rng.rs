@@ -23,6 +23,8 @@ const PERIODS: u64 = 40;
 pub struct Rng {
     control: u32,
     taken: u64,
+    /// It gives its first number for ever.
+    is_stuck: bool,
     /// When the next number is there.
     ready_at: Time,
 }
@@ -31,6 +33,11 @@ impl Rng {
     /// Whether it makes numbers.
     pub const fn is_on(&self) -> bool {
         self.control & RNGEN != 0
+    }
+
+    /// Makes it give one number for ever.
+    pub const fn stick(&mut self) {
+        self.is_stuck = true;
     }
 
     fn started(&mut self, at: Moment) {
@@ -58,7 +65,9 @@ impl Device for Rng {
             SR if at.clocks.card_hz() == 0 => Some(CECS | CEIS),
             SR => Some(if self.is_ready(at) { DRDY } else { 0 }),
             DR if self.is_ready(at) => {
-                self.taken += 1;
+                if !self.is_stuck {
+                    self.taken += 1;
+                }
                 self.started(at);
                 Some(number(self.taken))
             }

@@ -38,6 +38,19 @@ pub struct LineNoise {
     pub broken_in: u32,
 }
 
+/// A unit of the board that does not work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BrokenUnit {
+    /// A bit of the CRC unit's result is always 1.
+    Checksums,
+    /// The random number generator gives one number for ever.
+    RandomNumbers,
+    /// DMA from memory to memory never ends.
+    Copies,
+    /// Some reads of serial flash bring a bit that is wrong.
+    SerialFlash,
+}
+
 /// A board as it is, not as its file says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hardware {
@@ -51,6 +64,8 @@ pub struct Hardware {
     pub card_fastest_hertz: Option<u32>,
     /// The card's controller never says that its FIFO is full of what was received.
     pub full_flag_missing: bool,
+    /// A unit that does not work.
+    pub broken: Option<BrokenUnit>,
     /// What disturbs its console.
     pub line_noise: Option<LineNoise>,
 }

@@ -7,7 +7,7 @@ mod hardware;
 mod message;
 
 pub use frame::{FrameError, MAX_FRAME_BYTES, read_frame, write_frame};
-pub use hardware::{Hardware, LineNoise, SdramFault, SerialFlash};
+pub use hardware::{BrokenUnit, Hardware, LineNoise, SdramFault, SerialFlash};
 pub use message::{
     CardFault, CardJob, CardProblem, CopyCount, Finish, Job, LayerCycles, Limits, Mode, Request,
     Response, StepCount, UnknownMode, VERSION, Watch,

@@ -6,6 +6,7 @@ use tilewright_board::{Access, Board, Memory, MemoryKind};
 use tilewright_cores::DataCache;
 use tilewright_devices::{DmaEvent, Line, Maintenance, Move, Operation, Time};
 use tilewright_plan::Hertz;
+use tilewright_protocol::BrokenUnit;
 use tilewright_report::FaultKind;
 
 use crate::machine::Machine;
@@ -46,11 +47,13 @@ pub struct Transfers {
     line_bits: u32,
     /// Bytes that were moved since reset.
     pub moved: u64,
+    /// They never end.
+    stand: bool,
 }
 
 impl Transfers {
     /// Of a board with this data cache, if it has one.
-    pub fn new(board: &Board, cache: Option<&DataCache>) -> Self {
+    pub fn new(board: &Board, cache: Option<&DataCache>, broken: Option<BrokenUnit>) -> Self {
         let line_bytes = cache.map_or(1, DataCache::line_bytes);
         let line_bits = line_bytes.ilog2();
         let is_cached = |memory: &&Memory| {
@@ -61,7 +64,8 @@ impl Transfers {
             let seen = memory.kind.external_space().is_some();
             Some(Lines { address: memory.address?, maintained: vec![0; count as usize], seen })
         });
-        Self { moving: Vec::new(), lines: lines.collect(), line_bits, moved: 0 }
+        let stand = broken == Some(BrokenUnit::Copies);
+        Self { moving: Vec::new(), lines: lines.collect(), line_bits, moved: 0, stand }
     }
 
     /// Notes maintenance of the data cache by address.
@@ -146,7 +150,10 @@ fn begin(machine: &mut Machine, this: Move) {
     }
     check_lines(machine, &sides, this.bytes, this.stream);
     machine.memories.write(this.destination, &vec![POISON; bytes.len()]);
-    let end = machine.account.cycles.saturating_add(cycles(&machine.board, &this));
+    let end = match machine.transfers.stand {
+        true => u64::MAX,
+        false => machine.account.cycles.saturating_add(cycles(&machine.board, &this)),
+    };
     machine.bus.dma_takes(this.stream, Some(Time(end)));
     machine.transfers.moving.push(Moving { this, bytes, end });
     share(machine);

@@ -6,12 +6,15 @@ use tilewright_board::{Access, Board, Memory, MemoryKind, Timing};
 use tilewright_cores::DataCache;
 use tilewright_devices::{Attributes, Bus, Caching, Line, Maintenance, Operation};
 use tilewright_plan::Hertz;
-use tilewright_protocol::SdramFault;
+use tilewright_protocol::{BrokenUnit, Hardware, SdramFault};
 use tilewright_report::FaultKind;
 
 use crate::fault::status;
 use crate::machine::Machine;
 use crate::written_through;
+
+/// Of so many reads that a broken serial flash answers, one brings a wrong bit.
+const WRONG_EVERY: u32 = 10_007;
 
 /// Bytes of an access that passes the cache by.
 const WORD: u64 = 4;
@@ -42,6 +45,8 @@ pub struct External {
     reach: Reach,
     /// What is wrong with it.
     fault: Option<SdramFault>,
+    /// Reads of it until one brings a wrong bit, if some do.
+    until_wrong: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +88,7 @@ impl Costs {
 }
 
 /// The memories of a board that the core addresses through a controller and whose timing is known.
-pub fn memories(board: &Board, fault: Option<SdramFault>) -> Vec<External> {
+pub fn memories(board: &Board, hardware: &Hardware) -> Vec<External> {
     let line = board.core.data_cache.as_ref().map_or(0, |cache| u64::from(cache.line_bytes));
     let external = board.memory.iter().filter_map(|memory| {
         memory.kind.external_space()?;
@@ -97,7 +102,10 @@ pub fn memories(board: &Board, fault: Option<SdramFault>) -> Vec<External> {
             shared: None,
             used_by_core: 0,
             reach: NOWHERE,
-            fault: fault.filter(|_| memory.kind == MemoryKind::Sdram),
+            fault: hardware.sdram.filter(|_| memory.kind == MemoryKind::Sdram),
+            until_wrong: (memory.kind == MemoryKind::QspiFlash
+                && hardware.broken == Some(BrokenUnit::SerialFlash))
+            .then_some(WRONG_EVERY),
         })
     });
     external.collect()
@@ -167,6 +175,19 @@ impl External {
             _ => offset as u32,
         };
         self.address.wrapping_add(offset)
+    }
+
+    /// What is read where its bytes are `value`.
+    fn spoilt(&mut self, address: u32, value: u64) -> u64 {
+        if let Some(until) = &mut self.until_wrong {
+            *until = until.checked_sub(1).unwrap_or(WRONG_EVERY);
+            return value ^ u64::from(*until == 0);
+        }
+        match self.fault {
+            Some(SdramFault::Dead) => u64::MAX,
+            Some(SdramFault::StuckLow(bits)) => value & !(u64::from(bits) >> (8 * (address & 3))),
+            Some(SdramFault::AddressLine(_)) | None => value,
+        }
     }
 
     /// The bus is used for so many cycles; from when on.
@@ -280,22 +301,12 @@ pub fn read(machine: &mut Machine, index: usize, offset: u64, size: usize) -> u6
         let external = &machine.external[index];
         let address = external.place(offset);
         machine.memories.read(address, &mut bytes[..size.min(8)]);
-        if let Some(fault) = external.fault
-            && waits > 0
-        {
-            return broken(fault, address, u64::from_le_bytes(bytes));
+        if waits > 0 {
+            let value = u64::from_le_bytes(bytes);
+            return machine.external[index].spoilt(address, value);
         }
     }
     u64::from_le_bytes(bytes)
-}
-
-/// What is read of broken SDRAM.
-fn broken(fault: SdramFault, address: u32, value: u64) -> u64 {
-    match fault {
-        SdramFault::Dead => u64::MAX,
-        SdramFault::StuckLow(bits) => value & !(u64::from(bits) >> (8 * (address & 3))),
-        SdramFault::AddressLine(_) => value,
-    }
 }
 
 /// The core writes.

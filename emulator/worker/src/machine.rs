@@ -6,7 +6,7 @@ use std::time::Instant;
 use tilewright_board::{Board, CoreKind, MemoryKind};
 use tilewright_cores::{DataCache, Flags, waits_for_stores};
 use tilewright_devices::{Bus, CardQuirks, NoDevices, Noise, SerialFlash, Time};
-use tilewright_protocol::{self as protocol, Job, LineNoise, Mode, Response};
+use tilewright_protocol::{self as protocol, BrokenUnit, Job, LineNoise, Mode, Response};
 use tilewright_report::FaultKind;
 
 use crate::account::{Account, Bucket};
@@ -145,6 +145,11 @@ impl Machine {
         if let Some(LineNoise { seed, noisy_in, broken_in }) = job.hardware.line_noise {
             bus.disturb_console(Noise::new(seed, noisy_in, broken_in));
         }
+        match job.hardware.broken {
+            Some(BrokenUnit::Checksums) => bus.break_checksums(),
+            Some(BrokenUnit::RandomNumbers) => bus.break_random_numbers(),
+            Some(BrokenUnit::Copies | BrokenUnit::SerialFlash) | None => {}
+        }
         bus.spoil_card(CardQuirks {
             fastest_hertz: job.hardware.card_fastest_hertz.map(u64::from),
             full_flag_missing: job.hardware.full_flag_missing,
@@ -170,9 +175,9 @@ impl Machine {
             bus,
             memories: Memories::default(),
             stack: None,
-            external: external::memories(&board, job.hardware.sdram),
+            external: external::memories(&board, &job.hardware),
             constants: None,
-            transfers: Transfers::new(&board, data_cache.as_ref()),
+            transfers: Transfers::new(&board, data_cache.as_ref(), job.hardware.broken),
             card: Card::default(),
             data_cache,
             data_cache_on: false,

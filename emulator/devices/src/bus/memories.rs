@@ -38,6 +38,24 @@ impl Bus {
         }
     }
 
+    /// Breaks the CRC unit: a bit of its result is always 1.
+    pub fn break_checksums(&mut self) {
+        for slot in &mut self.slots {
+            if let Slot::Crc(device) = slot {
+                device.stick(1 << 9);
+            }
+        }
+    }
+
+    /// Breaks the random number generator: it gives one number for ever.
+    pub fn break_random_numbers(&mut self) {
+        for slot in &mut self.slots {
+            if let Slot::Rng(device) = slot {
+                device.stick();
+            }
+        }
+    }
+
     /// Bytes of serial flash that its controller is told of.
     ///
     /// # Errors

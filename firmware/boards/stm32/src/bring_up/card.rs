@@ -28,7 +28,7 @@ pub fn check(line: &mut Line, board: &Board, arena: &mut [u8]) -> Checked {
         holds(fast == slow, format_args!("{fast:08x} there, {slow:08x} before"))?;
     }
     if board.open_reads {
-        let _ = write!(line, ", open");
+        let _ = write!(line, " open");
         paused(board, arena, slow)?;
     }
     Ok(())
@@ -36,9 +36,12 @@ pub fn check(line: &mut Line, board: &Board, arena: &mut [u8]) -> Checked {
 
 /// Identifies the card with a clock of at most so many hertz and reads twice; the checksum.
 fn reads(line: &mut Line, board: &Board, arena: &mut [u8], hertz: u32) -> Result<u32, Failure> {
+    let _ = write!(line, " {} MHz", hertz / 1_000_000);
     let mut card = identified(board, arena, hertz, false)?;
-    let clock = if card.is_fast() { sdmmc::HIGH_HERTZ } else { sdmmc::DEFAULT_HERTZ };
-    let _ = write!(line, " {} sectors, {} MHz", card.sectors, clock / 1_000_000);
+    if hertz > sdmmc::DEFAULT_HERTZ && !card.is_fast() {
+        let _ = write!(line, " not by this card");
+    }
+    let _ = write!(line, " {} sectors,", card.sectors);
     let first = read(&mut card, arena, 0).map_err(told)?;
     let second = read(&mut card, arena, 0).map_err(told)?;
     holds(first == second, format_args!("{first:08x}, then {second:08x}"))?;
