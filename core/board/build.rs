@@ -6,6 +6,8 @@
 mod board;
 #[path = "src/card.rs"]
 mod card;
+#[path = "src/desk.rs"]
+mod desk;
 #[path = "src/engine.rs"]
 mod engine;
 #[path = "src/file.rs"]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Hertz, LaneKind, Space};
 
+use crate::desk::Desk;
 use crate::engine::{Between, Engine, Slot};
 use crate::power::Power;
 use crate::timing::{DataCache, FlashWaits, Timing};
@@ -196,6 +197,9 @@ pub struct Board {
     /// What it draws; nothing if no source says.
     #[serde(default)]
     pub power: Option<Power>,
+    /// What a computer sees of it; nothing if nobody has it on a desk.
+    #[serde(default)]
+    pub desk: Option<Desk>,
 }
 
 /// What the id of a board ends with whose firmware has small kernels.

@@ -6,6 +6,7 @@
 
 mod board;
 mod card;
+mod desk;
 mod engine;
 #[cfg(test)]
 mod file;
@@ -15,6 +16,7 @@ mod timing;
 
 pub use board::{Board, Clock, Core, CoreKind, Firmware, Memory, MemoryKind, SMALL, Support};
 pub use card::{Card, Curve, Endurance};
+pub use desk::Desk;
 pub use engine::{Between, DriverOverhead, Engine, Slot};
 pub use list::{BoardError, CardError, all, cards, find, find_card};
 pub use power::{Draw, Power};

@@ -10,15 +10,17 @@ mod copy_checksums;
 mod firmware;
 mod placing;
 mod plan;
+mod read;
 mod sealed;
 mod store;
 mod weighted;
 
-pub use console::{FrameTooLong, input_frame, input_frames, input_views};
+pub use console::{FRAME_MAGIC, FrameTooLong, input_frame, input_frames, input_views};
 pub use copy_checksums::Checks;
 pub use firmware::{FirmwareError, FirmwareImage};
 pub use placing::{INPUT, ImageFile, how_to_place, image_files, sample_input};
 pub use plan::{ImageBuildError, plan_image};
+pub use read::{ImageForm, ReadImage, ReadImageError};
 pub use store::{
     Images, StoreImage, checked_images, checked_plan_image, images, sealed_images,
     sealed_plan_image, store_bytes, stores,

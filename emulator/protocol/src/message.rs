@@ -8,7 +8,7 @@ use tilewright_report::{Counts, Fault, LayerProfile, StackUse};
 use crate::hardware::Hardware;
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 14;
+pub const VERSION: u32 = 15;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,6 +175,11 @@ pub enum Request {
     },
     /// Second message.
     Run(Job),
+    /// The same, but a host has the board's console: the job's frames are not looked at, and virtual time keeps to the
+    /// host's clock while the core sleeps.
+    RunWithHost(Job),
+    /// Behind that, whenever the host sends something: bytes for the board's console.
+    Console(#[serde(with = "crate::bytes")] Vec<u8>),
 }
 
 /// What a step of the core lane took.

@@ -33,7 +33,6 @@ const MAX_LAYERS: usize = 1 << 16;
 
 /// An outcome that comes together.
 pub struct Collector {
-    engine: String,
     steps: Vec<StepCount>,
     copies: Vec<CopyCount>,
     watched: Vec<Option<Vec<u8>>>,
@@ -44,9 +43,8 @@ pub struct Collector {
 }
 
 impl Collector {
-    pub fn new(engine: String, job: &Job) -> Self {
+    pub fn new(job: &Job) -> Self {
         Self {
-            engine,
             steps: Vec::new(),
             copies: Vec::new(),
             watched: vec![None; job.watches.len()],
@@ -106,8 +104,8 @@ impl Collector {
         Ok(())
     }
 
-    pub fn finish(self, finish: Finish) -> RunOutcome {
-        let Self { engine, steps, copies, watched, layers, console, given_up, .. } = self;
+    pub fn finish(self, engine: String, finish: Finish) -> RunOutcome {
+        let Self { steps, copies, watched, layers, console, given_up, .. } = self;
         RunOutcome { engine, finish, steps, copies, watched, layers, console, given_up }
     }
 }

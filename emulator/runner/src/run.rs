@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tilewright_protocol::{Job, Request, Response, VERSION};
+use tilewright_protocol::{Finish, Job, Request, Response, VERSION};
 
 use crate::error::RunnerError;
 use crate::locate::{self, WorkerMissing};
@@ -63,26 +63,67 @@ impl Runner {
         on_event: &mut dyn FnMut(&Response),
         cancel: &AtomicBool,
     ) -> Result<RunOutcome, RunnerError> {
-        let (requests, waiting) = sync_channel::<Request>(2);
-        let mut talk = Talk::begin(Command::new(&self.worker), limits, waiting, cancel)?;
-        // A worker that is gone shows in its answers.
-        let _ = requests.send(Request::Hello { version: VERSION });
-        let engine = match talk.answer()? {
-            Response::Hello { version: VERSION, engine } => engine,
-            Response::Hello { version, .. } => {
-                return Err(RunnerError::Version { runner: VERSION, worker: version });
-            }
-            _ => return Err(talk.protocol("no hello".to_owned())),
-        };
-        let mut collector = Collector::new(engine, &job);
-        let _ = requests.send(Request::Run(job));
+        let mut collector = Collector::new(&job);
+        // The worker's input is open as long as this is.
+        let (_open, nothing) = channel();
+        let (mut talk, engine) = self.start(Request::Run(job), nothing, limits, cancel)?;
         loop {
             let response = talk.answer()?;
             collector.take(&response).map_err(|reason| talk.protocol(reason))?;
             match response {
-                Response::Finished(finish) => return Ok(collector.finish(finish)),
+                Response::Finished(finish) => return Ok(collector.finish(engine, finish)),
                 response => on_event(&response),
             }
+        }
+    }
+
+    /// Runs a job whose console a host has: what `host` gives is sent to the board as it comes, and what the board says
+    /// goes to `on_event`. The job's frames are not looked at, and nothing is kept of what it says. A fault of the board
+    /// ends it; so does `cancel`.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_with_host(
+        &self,
+        job: Job,
+        host: Receiver<Vec<u8>>,
+        limits: &WorkerLimits,
+        on_event: &mut dyn FnMut(&Response),
+        cancel: &AtomicBool,
+    ) -> Result<Finish, RunnerError> {
+        let (mut talk, _) = self.start(Request::RunWithHost(job), host, limits, cancel)?;
+        loop {
+            match talk.answer()? {
+                Response::Finished(finish) => return Ok(finish),
+                response => on_event(&response),
+            }
+        }
+    }
+
+    /// A worker that has begun with a job, and its engine.
+    fn start<'c>(
+        &self,
+        job: Request,
+        host: Receiver<Vec<u8>>,
+        limits: &WorkerLimits,
+        cancel: &'c AtomicBool,
+    ) -> Result<(Talk<'c, Response>, String), RunnerError> {
+        let (requests, waiting) = sync_channel::<Request>(2);
+        // A worker that is gone shows in its answers.
+        let _ = requests.send(Request::Hello { version: VERSION });
+        let host = host.into_iter().map(Request::Console);
+        let requests_of_host = waiting.into_iter().chain(host);
+        let mut talk = Talk::begin(Command::new(&self.worker), limits, requests_of_host, cancel)?;
+        match talk.answer()? {
+            Response::Hello { version: VERSION, engine } => {
+                // It ends what was held back until here.
+                let _ = requests.send(job);
+                Ok((talk, engine))
+            }
+            Response::Hello { version, .. } => {
+                Err(RunnerError::Version { runner: VERSION, worker: version })
+            }
+            _ => Err(talk.protocol("no hello".to_owned())),
         }
     }
 }

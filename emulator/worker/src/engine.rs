@@ -1,6 +1,7 @@
 //! Sets up Unicorn for a job and runs it.
 
 use std::cmp::Reverse;
+use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use thiserror::Error;
@@ -21,6 +22,7 @@ use crate::exception;
 use crate::external;
 use crate::fault::{self, status};
 use crate::flash::{self, Constants};
+use crate::host::Host;
 use crate::last_words;
 use crate::long_loads;
 use crate::machine::{End, Machine};
@@ -97,6 +99,22 @@ pub fn run(job: &Job, sink: impl FnMut(Response) + 'static) -> Result<Finish, Jo
     run_firmware(board, firmware, job, sink)
 }
 
+/// Does a job whose console a host has: its bytes come from there as they arrive, and the job's frames are not looked
+/// at. It ends with a fault, or with the process.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with_host(
+    job: &Job,
+    host: Receiver<Vec<u8>>,
+    sink: impl FnMut(Response) + 'static,
+) -> Result<Finish, JobError> {
+    let board = tilewright_board::find(&job.board)?;
+    let firmware = Firmware::from_elf(&job.elf)?;
+    let host = Host::new(host, board.core.clock.hertz.0);
+    run_either(board, firmware, job, Some(host), sink)
+}
+
 /// Does a job with firmware that is loaded already; the job's ELF file is not looked at.
 ///
 /// # Errors
@@ -107,8 +125,19 @@ pub fn run_firmware(
     job: &Job,
     sink: impl FnMut(Response) + 'static,
 ) -> Result<Finish, JobError> {
+    run_either(board, firmware, job, None, sink)
+}
+
+fn run_either(
+    board: Board,
+    firmware: Firmware,
+    job: &Job,
+    host: Option<Host>,
+    sink: impl FnMut(Response) + 'static,
+) -> Result<Finish, JobError> {
     let start = Instant::now();
     let mut machine = Machine::new(board, firmware, job, Box::new(sink))?;
+    machine.host = host;
     if let Some(card) = &job.card {
         machine.card = Card::insert(card, &mut machine.bus)?;
     }

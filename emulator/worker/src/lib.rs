@@ -20,6 +20,7 @@ mod exception;
 mod external;
 mod fault;
 mod flash;
+mod host;
 mod last_words;
 mod lines;
 mod long_loads;
@@ -39,7 +40,7 @@ mod written_through;
 pub use bench::bench;
 pub use bench::steps::bench as bench_steps;
 pub use elf::{ElfError, Firmware};
-pub use engine::{JobError, run, run_firmware};
+pub use engine::{JobError, run, run_firmware, run_with_host};
 
 /// Name and version of what emulates, for the handshake.
 #[must_use]

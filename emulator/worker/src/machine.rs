@@ -5,17 +5,19 @@ use std::time::Instant;
 
 use tilewright_board::{Board, CoreKind, MemoryKind};
 use tilewright_cores::{DataCache, Flags, waits_for_stores};
+use tilewright_desk::Line;
 use tilewright_devices::{Bus, CardQuirks, NoDevices, Noise, SerialFlash, Time};
 use tilewright_protocol::{self as protocol, BrokenUnit, Job, LineNoise, Mode, Response};
 use tilewright_report::FaultKind;
 
 use crate::account::{Account, Bucket};
 use crate::card::{self, Card};
-use crate::console::{Console, Said};
+use crate::console::Console;
 use crate::dma::{self, Transfers};
 use crate::elf::Firmware;
 use crate::external::{self, External};
 use crate::flash::{Constants, Fetch};
+use crate::host::Host;
 use crate::lines::Loop;
 use crate::marks::Marks;
 use crate::memory::Memories;
@@ -83,6 +85,8 @@ pub struct Machine {
     pub sampling: Option<Sampling>,
     /// Runs of blocks; nothing if steps are passed over.
     pub profile: Option<Profile>,
+    /// Who talks with the board; nothing if the job brings all frames.
+    pub host: Option<Host>,
     console: Console,
     frames: VecDeque<Vec<u8>>,
     /// In how many parts the last frame comes.
@@ -188,6 +192,7 @@ impl Machine {
             marks,
             sampling: Sampling::new(job.mode, kinds),
             profile: (job.mode == Mode::Full).then(Profile::default),
+            host: None,
             console: Console::default(),
             frames: job.frames.iter().flatten().cloned().collect(),
             last_parts: job.frames.last().map_or(0, Vec::len),
@@ -293,9 +298,9 @@ impl Machine {
             .collect()
     }
 
-    /// Whether the frame that is worked on is the job's last.
+    /// Whether the frame that is worked on is the job's last. Of a host nobody knows that.
     pub fn in_last_frame(&self) -> bool {
-        self.frames.is_empty() || self.frames.len() < self.last_parts
+        self.host.is_none() && (self.frames.is_empty() || self.frames.len() < self.last_parts)
     }
 
     /// A sign of life.
@@ -351,6 +356,9 @@ impl Machine {
     /// Lets devices catch up, and hears what they said.
     pub fn catch_up(&mut self) {
         self.advance();
+        while let Some(bytes) = self.host.as_ref().and_then(Host::arrived) {
+            self.bus.feed_console(&bytes, self.now());
+        }
         self.listen();
         if self.bus.reset_requested() {
             self.fault(FaultKind::Firmware, "the firmware asked for a system reset");
@@ -363,12 +371,14 @@ impl Machine {
         }
         self.lives();
         let bytes = self.bus.take_console();
-        let said = self.console.take(&bytes);
-        if let Some(chunk) = self.console.chunk(false) {
+        let lines = self.console.take(&bytes);
+        // A host waits for each byte, and makes of them what it wants.
+        let has_host = self.host.is_some();
+        if let Some(chunk) = self.console.chunk(has_host) {
             self.say(Response::Console(chunk));
         }
-        for said in said {
-            self.hear(said);
+        for line in lines.into_iter().filter(|_| !has_host) {
+            self.hear(line);
         }
         if self.console.total() > self.limits.console_bytes {
             let limit = self.limits.console_bytes;
@@ -379,27 +389,28 @@ impl Machine {
         }
     }
 
-    fn hear(&mut self, said: Said) {
-        match said {
-            Said::Ready => match self.frames.pop_front() {
+    fn hear(&mut self, line: Line) {
+        match line {
+            Line::Ready(_) => match self.frames.pop_front() {
                 Some(frame) => self.bus.feed_console(&frame, self.now()),
                 None if self.frame_count == 0 => self.finish(End::Done),
                 None => {}
             },
-            Said::Done => {
+            Line::Done => {
                 self.frames_done += 1;
                 if self.frames_done >= self.frame_count {
                     self.finish(End::Done);
                 }
             }
-            Said::Retry(text) => {
+            Line::Retry(text) => {
                 self.fault(FaultKind::Firmware, format!("the firmware refused a frame: {text}"));
             }
-            Said::Error(text) => {
+            Line::Error(text) => {
                 let card = self.marks.failed.card;
                 let kind = if card { FaultKind::Card } else { FaultKind::Firmware };
                 self.fault(kind, format!("the firmware gave up: {text}"));
             }
+            _ => {}
         }
     }
 

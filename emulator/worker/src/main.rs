@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 use std::process::ExitCode;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use thiserror::Error;
@@ -82,21 +83,44 @@ fn serve_job() -> Result<(), ServeError> {
     if version != VERSION {
         return Err(ServeError::Version(version));
     }
-    let Request::Run(job) = read_frame(&mut input)? else {
-        return Err(ServeError::OutOfTurn("second"));
+    let (job, host) = match read_frame(&mut input)? {
+        Request::Run(job) => (job, None),
+        Request::RunWithHost(job) => {
+            let (sender, bytes) = channel();
+            (job, Some((sender, bytes)))
+        }
+        _ => return Err(ServeError::OutOfTurn("second")),
     };
+    let (sender, host) = host.unzip();
     // Whoever started this process closes its input to end it; dying is enough.
     thread::spawn(move || {
-        let mut rest = [0u8; 64];
-        while matches!(input.read(&mut rest), Ok(1..)) {}
+        pass_on(&mut input, sender.as_ref());
         std::process::exit(0);
     });
     let mut messages = io::stdout();
-    let finish = tilewright_worker::run(&job, move |response| {
+    let sink = move |response| {
         // A reader that is gone ends the process as well.
         if write_frame(&mut messages, &response).is_err() {
             std::process::exit(0);
         }
-    })?;
+    };
+    let finish = match host {
+        Some(host) => tilewright_worker::run_with_host(&job, host, sink)?,
+        None => tilewright_worker::run(&job, sink)?,
+    };
     Ok(write_frame(&mut output, &Response::Finished(finish))?)
+}
+
+/// Passes on what a host sends, until there is no more.
+fn pass_on(input: &mut impl Read, host: Option<&Sender<Vec<u8>>>) {
+    let Some(host) = host else {
+        let mut rest = [0u8; 64];
+        while matches!(input.read(&mut rest), Ok(1..)) {}
+        return;
+    };
+    while let Ok(Request::Console(bytes)) = read_frame(input) {
+        if host.send(bytes).is_err() {
+            return;
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! WFI and WFE: time jumps to the next event.
 
 use tilewright_cores::Flags;
-use tilewright_devices::Masks;
+use tilewright_devices::{Masks, Time};
 use tilewright_report::FaultKind;
 
 use crate::dma;
+use crate::host;
 use crate::machine::Machine;
 use crate::registers::{self, Engine};
 
@@ -37,12 +38,12 @@ fn sleep(machine: &mut Machine, wakes: impl Fn(&Machine) -> bool) {
             return;
         }
         dma::check_asleep(machine);
+        if machine.host.is_some() {
+            host::sleep(machine);
+            continue;
+        }
         match machine.bus.next_event().filter(|_| !machine.is_silent()) {
-            Some(event) => {
-                let from = machine.now();
-                machine.sleep_until(event);
-                machine.bus.slept(machine.now().since(from));
-            }
+            Some(event) => until(machine, event),
             None => {
                 let message = machine.deadlock_message();
                 machine.fault(FaultKind::Deadlock, message);
@@ -50,6 +51,13 @@ fn sleep(machine: &mut Machine, wakes: impl Fn(&Machine) -> bool) {
             }
         }
     }
+}
+
+/// Lets time pass that the core is asleep.
+pub fn until(machine: &mut Machine, time: Time) {
+    let from = machine.now();
+    machine.sleep_until(time);
+    machine.bus.slept(machine.now().since(from));
 }
 
 /// Unicorn takes an instruction for invalid. It does so for WFE, which is fine; true if it was

@@ -22,9 +22,9 @@ enum May {
 
 /// What serves people on a computer: command line, server and page. `plan` and `model` are the
 /// values that the others take and give.
-const HOST: [&str; 12] = [
+const HOST: [&str; 13] = [
     "planner", "order", "allocate", "check", "explore", "image", "formats", "zoo", "report",
-    "board", "plan", "model",
+    "desk", "board", "plan", "model",
 ];
 
 /// One row a package, without the prefix `tilewright-`.
@@ -35,6 +35,7 @@ const TABLE: &[(&str, May)] = &[
     ("model", May::Only(&[])),
     ("board", May::Only(&["plan"])),
     ("report", May::Only(&["plan", "board"])),
+    ("desk", May::Only(&["plan", "report"])),
     ("zoo", May::Only(&["model"])),
     ("tflite-schema", May::Only(&[])),
     ("formats", May::Only(&["model", "tflite-schema"])),
@@ -48,10 +49,10 @@ const TABLE: &[(&str, May)] = &[
     ("protocol", May::Only(&["report"])),
     ("cores", May::Only(&["board"])),
     ("devices", May::Only(&["board"])),
-    ("worker", May::Only(&["protocol", "cores", "devices", "plan", "board", "report"])),
+    ("worker", May::Only(&["protocol", "cores", "devices", "desk", "plan", "board", "report"])),
     ("runner", May::Only(&["protocol"])),
     ("server", May::Host(&["runner", "protocol", "seal"])),
-    ("cli", May::Host(&["server", "runner"])),
+    ("cli", May::Host(&["server", "runner", "protocol"])),
     ("frontend", May::Host(&["protocol", "runtime", "seal"])),
     ("bench", May::Anything),
     ("tests", May::Anything),

@@ -1,0 +1,96 @@
+//! What a talk is about, and what it gives.
+
+use core::time::Duration;
+
+use crate::lines::Greeting;
+
+/// What the board must be and hold, and what it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// Board id, as the image names it.
+    pub board: String,
+    /// Boards that there are: another name in a greeting has lost bytes.
+    pub known_boards: Vec<String>,
+    /// Version of what firmware and plan image agree on.
+    pub abi: u32,
+    /// First 16 digits of the plan id.
+    pub plan_id: String,
+    /// Layers that the board tells of, one line each.
+    pub layers: u32,
+    /// Bytes of each output.
+    pub output_bytes: Vec<u64>,
+    /// Frames in the order in which the board asks for them.
+    pub frames: Vec<Vec<u8>>,
+    /// Baud rate of the console, for what is said about noise.
+    pub baud: u32,
+    /// How long the greeting may take.
+    pub greeting_within: Duration,
+    /// How long an answer may take, from the last byte of a frame on.
+    pub answer_within: Duration,
+}
+
+/// Cycles of a layer, as the board counts them with its core's cycle counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerTime {
+    /// Position in the plan.
+    pub index: u32,
+    /// Cycles.
+    pub cycles: u64,
+    /// Name.
+    pub name: String,
+}
+
+/// One of the best classes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Score {
+    /// Its index.
+    pub class: u32,
+    /// Its int8 value.
+    pub value: i8,
+    /// Its name.
+    pub label: String,
+}
+
+/// What a board says of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Layers in order.
+    pub layers: Vec<LayerTime>,
+    /// Values of each output.
+    pub outputs: Vec<Vec<i8>>,
+    /// Best classes, best first.
+    pub scores: Vec<Score>,
+    /// Cycles of the run.
+    pub invoke_cycles: Option<u64>,
+    /// Cycles of each run that was given up, since a card had lost something.
+    pub given_up_cycles: Vec<u64>,
+}
+
+impl Answer {
+    /// Whether nothing of it was lost on the line.
+    #[must_use]
+    pub fn is_whole(&self, expected: &Expected) -> bool {
+        let layers = (0..expected.layers).eq(self.layers.iter().map(|layer| layer.index));
+        let bytes = self.outputs.iter().map(|values| values.len() as u64);
+        layers && bytes.eq(expected.output_bytes.iter().copied()) && self.invoke_cycles.is_some()
+    }
+}
+
+/// What a talk gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Who answered.
+    pub greeting: Greeting,
+    /// What stands in for a board, if something said so.
+    pub emulated: Option<String>,
+    /// Lines between greeting and plan: what the board found on itself.
+    pub remarks: Vec<String>,
+    /// Cycles of what was done once, if there was something.
+    pub loaded_cycles: Option<u64>,
+    /// The answer.
+    pub answer: Answer,
+    /// How often frames were sent again, since the line had lost bytes.
+    pub sent_again: u32,
+    /// How often the board began anew in the middle.
+    pub resets: u32,
+}
