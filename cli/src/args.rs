@@ -1,5 +1,6 @@
 //! The command line's words. Scripts rely on them.
 
+pub mod board;
 mod values;
 
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -57,6 +58,9 @@ pub enum Command {
     Verify(Verify),
     /// Write the image to flash: ELF, BIN, HEX, and what goes with them
     Image(Image),
+    /// Find, flash, run and measure the board on your desk
+    #[command(subcommand)]
+    Board(board::Board),
     /// Find the order of operators that needs the least memory
     Order(Order),
     /// Place buffers with lifetimes in memory, as low as can be

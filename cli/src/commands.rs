@@ -1,6 +1,7 @@
 //! The commands.
 
 pub mod allocate;
+pub mod board;
 pub mod boards;
 pub mod explore;
 pub mod export;

@@ -6,6 +6,7 @@
 mod args;
 mod columns;
 mod commands;
+mod desk;
 mod energy_and_wear;
 mod files;
 mod hot;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         Command::Run(options) => commands::run::run(&options),
         Command::Verify(options) => commands::verify::verify(&options),
         Command::Image(options) => commands::image::image(&options),
+        Command::Board(options) => commands::board::board(&options),
         Command::Order(options) => commands::order::order(&options),
         Command::Allocate(options) => commands::allocate::allocate(&options),
         Command::Serve(options) => commands::serve::serve(&options),

@@ -1,0 +1,37 @@
+//! `tilewright board flash`.
+
+use std::io::Write;
+
+use tilewright_server::{Cancel, Problem};
+
+use crate::args::board::{Flash, Flashing};
+use crate::desk::image::Image;
+use crate::desk::writers::{by_hand, way};
+use crate::text::{DIM, obeyed};
+use crate::{Said, interrupt};
+
+/// Writes an image to a board.
+pub fn flash(options: &Flash) -> Result<Said, Problem> {
+    let cancel = interrupt::cancelled_by_ctrl_c()?;
+    let image = Image::read(&options.image, options.board.as_deref())?;
+    write(&image, &options.flashing, &cancel)?;
+    let mut text = format!("{} is on the {}.\n", image.path.display(), image.board.name);
+    for line in by_hand(&image) {
+        text += &format!("{line}\n");
+    }
+    text +=
+        &format!("{DIM}Run it: tilewright board run {} --port PORT{DIM:#}\n", image.path.display());
+    Ok(Said::well(text))
+}
+
+/// Writes an image, and says on standard error what is done.
+///
+/// # Errors
+/// If there is nothing to write with, or it fails.
+pub fn write(image: &Image, flashing: &Flashing, cancel: &Cancel) -> Result<(), Problem> {
+    let mut tell = |line: &str| {
+        // Nobody need read it.
+        let _ = writeln!(anstream::stderr().lock(), "$ {}", obeyed(line));
+    };
+    way(image, flashing)?.go(&mut tell, cancel)
+}

@@ -1,0 +1,266 @@
+//! `tilewright board measure`.
+
+mod told;
+mod utc;
+
+use std::time::{Duration, SystemTime};
+
+use tilewright_board::Board;
+use tilewright_check::reference::{expected_outputs, inputs_of_frames};
+use tilewright_desk::{LayerRecord, OutputRecord, Record, RecordKinds, SCHEMA};
+use tilewright_model::Data;
+use tilewright_plan::{Cycles, Micros};
+use tilewright_planner::{Integrity, Options, Planned};
+use tilewright_report::sentence;
+use tilewright_server::pipeline::{
+    Machine, Package, PlanFile, Prepared, bytes_of, checked_plan, plan_file, run_image, unsupported,
+};
+use tilewright_server::{
+    Blame, Cancel, Config, Dist, Execute, Mode, Problem, RunResult, WorkerLimits, Workers,
+    hexadecimal, sha256,
+};
+
+use super::flash;
+use super::talk::{LAYERS_TOLD, Talked, with_board};
+use crate::args::board::Measure;
+use crate::commands::json;
+use crate::desk::image::Image;
+use crate::desk::ports::choose;
+use crate::files::{self, MODEL_LIMIT};
+use crate::outputs::{self, Readers};
+use crate::progress::Teller;
+use crate::{Said, interrupt, load};
+
+/// Longest that the emulated run beside may take.
+const LONGEST: Duration = Duration::from_secs(1800);
+
+/// What is measured.
+struct Measured<'m> {
+    options: &'m Measure,
+    board: Board,
+    prepared: Prepared,
+    planned: Planned,
+    file: PlanFile,
+    inputs: Vec<Data>,
+    choices: Options,
+    dist: Dist,
+    cancel: Cancel,
+}
+
+/// Measures a model on a board.
+pub fn measure(options: &Measure) -> Result<Said, Problem> {
+    // What keeps a board from answering is looked for before anything takes time.
+    choose(options.at.port.as_deref())?;
+    let mut teller = Teller::new();
+    let measured = Measured::plan(options, &mut teller)?;
+    teller.clear();
+    if options.flash {
+        measured.flash()?;
+    }
+    let image = measured.file.image(&measured.board)?;
+    let (at, board, cancel) = (&options.at, &measured.board, &measured.cancel);
+    let payload = bytes_of(&measured.inputs);
+    let predicted = Duration::from_secs_f64(measured.predicted().0.max(0.0) / 1e6);
+    let talked = with_board(at, board, &image, &payload, Some(predicted), cancel)?;
+    let reference = measured.reference()?;
+    let emulated = measured.emulate(&payload, &mut teller)?;
+    teller.clear();
+    let record = measured.record(&talked, &payload, &reference, emulated.as_ref())?;
+    let written = json(&record)?;
+    if let Some(path) = &options.output {
+        outputs::write(path, Readers::All, written.as_bytes())?;
+    }
+    let text = if options.json.json {
+        written
+    } else {
+        told::text(&record, &talked, board, options.output.as_deref())
+    };
+    let code = if record.verified { 0 } else { Blame::Fault.exit_code() };
+    Ok(Said { text, code })
+}
+
+impl<'m> Measured<'m> {
+    fn plan(options: &'m Measure, teller: &mut Teller) -> Result<Self, Problem> {
+        let cancel = interrupt::cancelled_by_ctrl_c()?;
+        let mut tell = |progress| teller.tell(&progress);
+        let board = load::board(&options.on)?;
+        let dist = Dist::find()?;
+        let integrity = options.checked.integrity();
+        if integrity == Integrity::Sealed {
+            return Err(Problem::new(
+                Blame::BadInput,
+                "Each sealed image has a key of its own, so that the one on the board is never this one.",
+                "--encrypt",
+                "Leave it out, or flash the image and use `tilewright board run`.",
+            ));
+        }
+        let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
+        let inputs = load::input(&prepared, options.input.as_deref())?;
+        let recipe = load::recipe(&options.from, &prepared.model)?;
+        let choices = Options { integrity, recipe, ..load::options(&options.on, &board)? };
+        let model = &prepared.model;
+        let planned = checked_plan(model, &board, options.strategy, &choices, &mut tell, &cancel)?;
+        if let Some(problem) = unsupported(&planned, &board) {
+            return Err(problem);
+        }
+        let file = plan_file(&planned, model, &board, integrity)?;
+        let inputs = inputs_of_frames(&inputs, planned.plan.frames());
+        Ok(Self { options, board, prepared, planned, file, inputs, choices, dist, cancel })
+    }
+
+    /// Writes the image to the board.
+    fn flash(&self) -> Result<(), Problem> {
+        if !self.file.external_flash().is_empty() || !self.file.card().is_empty() {
+            return Err(Problem::new(
+                Blame::BadInput,
+                "The plan keeps weights outside of the microcontroller, which no tool writes along with the image.",
+                "--flash",
+                "Write the image with `tilewright image`, bring it and its store to the board as its README.txt \
+                 says, and measure without --flash.",
+            ));
+        }
+        let firmware =
+            Package::new(&self.dist, &self.board, self.file.bytes().to_vec())?.image()?;
+        let wrong = |error| Problem::ours(format!("{error}."), "temporary folder");
+        let folder = tempfile::tempdir().map_err(wrong)?;
+        let stem = load::stem(&self.options.on.quantised.file)?;
+        let path = folder.path().join(format!("{stem}.elf"));
+        outputs::write(&path, Readers::Owner, &firmware.elf)?;
+        outputs::write(&path.with_extension("bin"), Readers::Owner, &firmware.bin)?;
+        flash::write(&Image::read(&path, None)?, &self.options.flashing, &self.cancel)
+    }
+
+    /// The time that the planner predicts for what one program computes.
+    fn predicted(&self) -> Micros {
+        let report = &self.planned.report;
+        let part = f64::from(self.frames()) / f64::from(report.frames.max(1));
+        Micros(report.latency_us.map_or(0.0, |latency| latency.0 * part))
+    }
+
+    fn frames(&self) -> u16 {
+        self.planned.plan.frames()
+    }
+
+    fn reference(&self) -> Result<Vec<Vec<i8>>, Problem> {
+        let stop = || self.cancel.is_cancelled();
+        expected_outputs(&self.prepared.model, &self.inputs, &stop).map_err(|error| {
+            self.cancel.check().err().unwrap_or_else(|| {
+                Problem::ours(sentence(&error.to_string()), "reference interpreter")
+            })
+        })
+    }
+
+    /// The same on the emulated board; nothing if there is no worker.
+    fn emulate(&self, payload: &[u8], teller: &mut Teller) -> Result<Option<RunResult>, Problem> {
+        let workers = Workers::new(&self.dist);
+        if workers.ready().is_err() {
+            return Ok(None);
+        }
+        let limits = Config::default();
+        let machine = Machine {
+            card: self.choices.card.as_ref(),
+            executor: &workers,
+            dist: &self.dist,
+            worker: WorkerLimits { wall: LONGEST, ..limits.worker },
+            instructions: limits.instructions.saturating_mul(self.frames().into()),
+            console_bytes: limits.console_bytes,
+            mode: Mode::Full,
+            integrity: self.choices.integrity,
+            card_faults: &[],
+        };
+        let (board, cancel) = (&self.board, &self.cancel);
+        let mut tell = |progress| teller.tell(&progress);
+        let done = run_image(&machine, board, &self.file, payload, false, &mut tell, cancel)?;
+        // A fault of the emulated board says nothing of this one.
+        Ok(Some(done.result).filter(|result| result.fault.is_none()))
+    }
+
+    fn record(
+        &self,
+        talked: &Talked,
+        payload: &[u8],
+        reference: &[Vec<i8>],
+        emulated: Option<&RunResult>,
+    ) -> Result<Record, Problem> {
+        let (outcome, answer) = (&talked.outcome, &talked.outcome.answer);
+        let outputs: Vec<OutputRecord> = answer
+            .outputs
+            .iter()
+            .zip(0..)
+            .map(|(found, index)| {
+                let expected = reference.get(index as usize).map_or(&[][..], Vec::as_slice);
+                OutputRecord::compare(index, found, expected)
+            })
+            .collect();
+        let same = outputs.iter().all(|output| output.differing_values == 0);
+        let hertz = self.board.core.clock.hertz;
+        let cycles = Cycles(answer.invoke_cycles.unwrap_or(0));
+        let predicted = self.predicted().0 * hertz.0 as f64 / 1e6;
+        let image = self.file.image(&self.board)?;
+        let date = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Ok(Record {
+            schema: SCHEMA.to_owned(),
+            measured_on: talked.measured_on,
+            stand_in: outcome.emulated.clone(),
+            port: talked.port.to_string(),
+            date_utc: utc::iso_8601(date.as_secs()),
+            board: outcome.greeting.board.clone(),
+            board_revision: self.options.revision.clone(),
+            board_remarks: outcome.remarks.clone(),
+            clock_hz: hertz.0,
+            firmware_version: outcome.greeting.firmware_version.clone(),
+            firmware_abi: outcome.greeting.abi,
+            tilewright_version: env!("CARGO_PKG_VERSION").to_owned(),
+            plan_id: hexadecimal(image.plan_id()),
+            model: self.planned.report.model.clone(),
+            model_sha256: self.model_sha256()?,
+            strategy: self.planned.report.strategy.clone(),
+            input_sha256: hexadecimal(&sha256(payload)),
+            frames: self.frames(),
+            verified: same && outputs.len() == reference.len(),
+            outputs,
+            cycles,
+            latency_us: cycles.at(hertz),
+            predicted_cycles: Cycles(predicted.round() as u64),
+            emulated_cycles: emulated.map(|result| result.cycles),
+            emulated_instructions: emulated.map(|result| result.instructions),
+            loaded_cycles: outcome.loaded_cycles.map(Cycles),
+            given_up_cycles: answer.given_up_cycles.iter().copied().map(Cycles).collect(),
+            layers: self.layers(talked, emulated),
+            sent_again: outcome.sent_again,
+            resets: outcome.resets,
+            kinds: RecordKinds::of(talked.measured_on),
+        })
+    }
+
+    fn layers(&self, talked: &Talked, emulated: Option<&RunResult>) -> Vec<LayerRecord> {
+        let frames = u64::from(self.frames().max(1));
+        let predicted = &self.planned.report.layers;
+        let several = predicted.len() > LAYERS_TOLD;
+        let layer = |layer: &tilewright_desk::LayerTime| {
+            let index = layer.index as usize;
+            // The last one of many stands for all that follow.
+            let is_one = !several || index + 1 < LAYERS_TOLD;
+            let row = predicted.get(index).filter(|_| is_one);
+            let counted = emulated.and_then(|result| result.layers.get(index)).filter(|_| is_one);
+            LayerRecord {
+                index: layer.index,
+                name: layer.name.clone(),
+                cycles: Cycles(layer.cycles),
+                predicted_cycles: row.map(|row| Cycles(row.cycles * frames)),
+                emulated_cycles: counted.map(|layer| Cycles(layer.cycles.0 * frames)),
+                emulated_instructions: counted.map(|layer| layer.instructions * frames),
+            }
+        };
+        talked.outcome.answer.layers.iter().map(layer).collect()
+    }
+
+    fn model_sha256(&self) -> Result<Option<String>, Problem> {
+        let path = &self.options.on.quantised.file.model;
+        if load::of_zoo(path)?.is_some() {
+            return Ok(None);
+        }
+        let bytes = files::read(path, "model", MODEL_LIMIT)?;
+        Ok(Some(hexadecimal(&sha256(&bytes))))
+    }
+}

@@ -1,0 +1,340 @@
+//! What writes an image to a board, and the very commands.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tilewright_board::Desk;
+use tilewright_image::ImageForm;
+use tilewright_server::{Blame, Cancel, Problem};
+
+use super::drives::{Drive, drives};
+use super::image::{Image, base};
+use super::tools;
+use crate::args::board::{Flashing, Writer};
+
+/// How long a drive may take to say that it failed.
+const DRIVE_SAYS_WITHIN: Duration = Duration::from_secs(8);
+
+/// A way to write an image: nothing has been done yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Commands, one after the other.
+    Commands(Vec<Vec<String>>),
+    /// A copy onto a drive.
+    Copy {
+        /// The file.
+        file: PathBuf,
+        /// The drive.
+        drive: PathBuf,
+    },
+}
+
+/// What there is to write with.
+struct Found {
+    probe_rs: bool,
+    cube: bool,
+    drives: Vec<Drive>,
+}
+
+impl Found {
+    fn look() -> Self {
+        let has = |name| tools::find(name).is_some();
+        Self { probe_rs: has("probe-rs"), cube: has("STM32_Programmer_CLI"), drives: drives() }
+    }
+}
+
+/// The way to write an image that was asked for, or the first that there is.
+///
+/// # Errors
+/// If there is none.
+pub fn way(image: &Image, wish: &Flashing) -> Result<Way, Problem> {
+    let bin = match image.form {
+        ImageForm::Bin => Some(image.path.clone()),
+        ImageForm::Elf => image.beside("bin"),
+    };
+    let Some(desk) = &image.board.desk else {
+        let how = image.board.firmware.as_ref().map_or("", |firmware| &firmware.how_to_flash);
+        return Err(Problem::new(
+            Blame::BadInput,
+            format!("Nothing is known of how {} is written to. {how}", image.board.id),
+            "--board",
+            "Give an image for another board.",
+        ));
+    };
+    let address = image.board.firmware.as_ref().map_or(0, |firmware| firmware.flash_address);
+    let file = Written { path: &image.path, form: image.form, address, bin: bin.as_deref() };
+    choose(&file, desk, base(&image.board.id), wish, &Found::look())
+}
+
+/// The file that is written.
+struct Written<'f> {
+    path: &'f Path,
+    form: ImageForm,
+    address: u32,
+    bin: Option<&'f Path>,
+}
+
+fn choose(
+    file: &Written<'_>,
+    desk: &Desk,
+    board: &str,
+    wish: &Flashing,
+    found: &Found,
+) -> Result<Way, Problem> {
+    let missing = |what: &str, what_to_do: &str| {
+        Err(Problem::new(Blame::BadInput, what.to_owned(), "--with", what_to_do))
+    };
+    match wish.with {
+        Some(Writer::ProbeRs) if !found.probe_rs => missing(
+            "probe-rs is not in PATH.",
+            "Install it: https://probe.rs/docs/getting-started.",
+        ),
+        Some(Writer::Cube) if !found.cube => missing(
+            "STM32_Programmer_CLI is not in PATH.",
+            "Install STM32CubeProgrammer and put its folder `bin` into PATH.",
+        ),
+        Some(Writer::ProbeRs) => Ok(probe_rs(file, desk, wish)),
+        Some(Writer::Cube) => Ok(cube(file, wish)),
+        Some(Writer::Drive) => copy(file, desk, board, wish, found),
+        None if found.probe_rs => Ok(probe_rs(file, desk, wish)),
+        None if found.cube => Ok(cube(file, wish)),
+        None if !found.drives.is_empty() => copy(file, desk, board, wish, found),
+        None => missing(
+            "There is neither probe-rs nor STM32_Programmer_CLI in PATH, and no board's drive is mounted.",
+            "Install probe-rs (https://probe.rs), or plug the board in and open its drive.",
+        ),
+    }
+}
+
+fn words<'w>(words: impl IntoIterator<Item = &'w str>) -> Vec<String> {
+    words.into_iter().map(str::to_owned).collect()
+}
+
+fn probe_rs(file: &Written<'_>, desk: &Desk, wish: &Flashing) -> Way {
+    let mut at = words(["--chip", &desk.chip]);
+    if let Some(probe) = &wish.probe {
+        // All boards of this project have an ST-LINK, which probe-rs takes by number alone only in this form.
+        let selector =
+            if probe.contains(':') { probe.clone() } else { format!("0483:374b:{probe}") };
+        at.extend(["--probe".to_owned(), selector]);
+    }
+    let mut download = words(["probe-rs", "download"]);
+    download.extend(at.iter().cloned());
+    if file.form == ImageForm::Bin {
+        let address = format!("{:#x}", file.address);
+        download.extend(words(["--binary-format", "bin", "--base-address", &address]));
+    }
+    download.push(file.path.display().to_string());
+    let mut reset = words(["probe-rs", "reset"]);
+    reset.extend(at);
+    Way::Commands(vec![download, reset])
+}
+
+fn cube(file: &Written<'_>, wish: &Flashing) -> Way {
+    let mut command = words(["STM32_Programmer_CLI", "-c", "port=SWD"]);
+    command.extend(wish.probe.iter().map(|probe| format!("sn={probe}")));
+    command.extend(["-w".to_owned(), file.path.display().to_string()]);
+    if file.form == ImageForm::Bin {
+        command.push(format!("{:#010x}", file.address));
+    }
+    command.extend(words(["-v", "-rst"]));
+    Way::Commands(vec![command])
+}
+
+fn copy(
+    file: &Written<'_>,
+    desk: &Desk,
+    board: &str,
+    wish: &Flashing,
+    found: &Found,
+) -> Result<Way, Problem> {
+    let wrong = |error: String, what_to_do: &str| {
+        Err(Problem::new(Blame::BadInput, error, "--with drive", what_to_do))
+    };
+    let is_probes = |drive: &&Drive| {
+        let serial = drive.usb.as_ref().and_then(|usb| usb.serial.as_ref());
+        wish.probe.is_none() || serial == wish.probe.as_ref()
+    };
+    let is_boards = |drive: &&Drive| drive.board.as_deref() == Some(board);
+    let drives: Vec<&Drive> = found.drives.iter().filter(is_boards).filter(is_probes).collect();
+    let Some(bin) = file.bin else {
+        return wrong(
+            "A drive takes .bin files, and there is none beside the image.".to_owned(),
+            "Give the .bin file that `tilewright image` writes.",
+        );
+    };
+    match drives.as_slice() {
+        [drive] => Ok(Way::Copy { file: bin.to_owned(), drive: drive.folder.clone() }),
+        [] if !found.drives.is_empty() => wrong(
+            format!("The drive that is mounted is another board's than the image's, {board}."),
+            "Plug the image's board in, or make an image for this one.",
+        ),
+        [] => wrong(
+            format!(
+                "No drive of a {board} is mounted ({} it is called).",
+                desk.drives.join(" or ")
+            ),
+            "Plug the board in, and open its drive in a file manager so that it is mounted.",
+        ),
+        _ => wrong(
+            "Several such boards are plugged in.".to_owned(),
+            "Name one with --probe SERIAL; `tilewright board list` shows the numbers.",
+        ),
+    }
+}
+
+impl Way {
+    /// The commands as a person would type them.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Commands(commands) => commands.iter().map(|words| typed(words)).collect(),
+            Self::Copy { file, drive } => {
+                vec![typed(&[file, drive].map(|path| path.display().to_string()))]
+                    .into_iter()
+                    .map(|paths| format!("cp {paths}"))
+                    .collect()
+            }
+        }
+    }
+
+    /// Goes this way; `tell` hears each command before it runs.
+    ///
+    /// # Errors
+    /// If a command fails, or the drive says that it does.
+    pub fn go(&self, tell: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<(), Problem> {
+        match self {
+            Self::Commands(commands) => {
+                for (command, line) in commands.iter().zip(self.lines()) {
+                    cancel.check()?;
+                    tell(&line);
+                    run(command, &line)?;
+                }
+                Ok(())
+            }
+            Self::Copy { file, drive } => {
+                tell(&self.lines().concat());
+                copy_onto(file, drive, cancel)
+            }
+        }
+    }
+}
+
+/// Words as a shell takes them.
+fn typed(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,@%".contains(c);
+    let word = |word: &String| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    words.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn run(command: &[String], line: &str) -> Result<(), Problem> {
+    let failed = |error: String| {
+        Problem::new(
+            Blame::BadInput,
+            error,
+            line,
+            "What the tool says above is the reason. Look at the cable, whether another debugger has the \
+             probe, and name it with --probe SERIAL if there are several; or write with another tool: \
+             --with probe-rs, cube or drive.",
+        )
+    };
+    let Some((program, arguments)) = command.split_first() else { return Ok(()) };
+    let status = Command::new(program).args(arguments).status();
+    let status = status.map_err(|error| failed(format!("It does not start: {error}.")))?;
+    if status.success() { Ok(()) } else { Err(failed(format!("It failed: {status}."))) }
+}
+
+fn copy_onto(file: &Path, drive: &Path, cancel: &Cancel) -> Result<(), Problem> {
+    let failed = |error: String, what_to_do: &str| {
+        Problem::new(Blame::BadInput, error, drive.display().to_string(), what_to_do)
+    };
+    let said = drive.join("FAIL.TXT");
+    let before = fs::read_to_string(&said).ok();
+    let name = file.file_name().unwrap_or_default();
+    let copied = fs::read(file).and_then(|bytes| {
+        use std::io::Write;
+        let mut to = fs::File::create(drive.join(name))?;
+        to.write_all(&bytes)?;
+        to.sync_all()
+    });
+    copied.map_err(|error| {
+        failed(
+            format!("The copy failed: {error}."),
+            "Plug the board in again and open its drive, or write with probe-rs: --with probe-rs.",
+        )
+    })?;
+    // The drive goes away while it writes, and comes back with this file if it failed.
+    let until = Instant::now() + DRIVE_SAYS_WITHIN;
+    while Instant::now() < until {
+        cancel.check()?;
+        let now = fs::read_to_string(&said).ok();
+        if let Some(text) = now.filter(|text| before.as_ref() != Some(text)) {
+            return Err(failed(
+                format!("The drive says that writing failed: {}", text.trim()),
+                "Plug the board in again, update its ST-LINK's firmware, or write with probe-rs.",
+            ));
+        }
+        thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
+}
+
+/// What is to be done by hand beside the image: its stores, each with its command.
+#[must_use]
+pub fn by_hand(image: &Image) -> Vec<String> {
+    let mut lines = Vec::new();
+    let desk = image.board.desk.as_ref();
+    if let Some(store) = image.beside("flash") {
+        let space = tilewright_plan::Space::ExternalFlash;
+        let address = image.board.external(space).and_then(|flash| flash.address).unwrap_or(0);
+        lines.push(format!(
+            "Weights lie in external flash: write {} as well, with the loader of the flash that is on the board. \
+             STM32CubeProgrammer wants the ending .bin, so copy the file before:",
+            store.display()
+        ));
+        let loaders = desk.map_or(&[][..], |desk| &desk.loaders);
+        for loader in loaders {
+            let file = store.with_extension("flash.bin").display().to_string();
+            let address = format!("{address:#010x}");
+            lines.push(format!(
+                "  {}",
+                typed(&words([
+                    "STM32_Programmer_CLI",
+                    "-c",
+                    "port=SWD",
+                    "-el",
+                    loader,
+                    "-w",
+                    &file,
+                    &address,
+                    "-v",
+                ]))
+            ));
+        }
+    }
+    if let Some(store) = image.beside("card") {
+        lines.push(format!(
+            "Weights lie on a card: write {} raw, from the card's first block on (what is there is lost), then \
+             put the card into the board:",
+            store.display()
+        ));
+        lines.push(format!(
+            "  sudo dd if={} of=/dev/sdX bs=1M conv=fsync      # /dev/sdX as `lsblk` shows the card",
+            typed(&[store.display().to_string()])
+        ));
+    }
+    lines
+}
+
+#[cfg(test)]
+#[path = "writers_tests.rs"]
+mod tests;
