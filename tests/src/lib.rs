@@ -5,6 +5,8 @@ pub mod bring_up;
 pub mod browser;
 pub mod campaign;
 pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod desk;
 pub mod emulated;
 pub mod failing;
 pub mod faulty;
@@ -12,6 +14,9 @@ pub mod host;
 pub mod hostile;
 pub mod onnx_file;
 pub mod program;
+#[cfg(target_os = "linux")]
+#[path = "../../cli/src/desk/pseudo.rs"]
+mod pseudo;
 pub mod random_model;
 pub mod server;
 pub mod static_host;

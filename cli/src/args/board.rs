@@ -38,7 +38,7 @@ pub enum Writer {
 
 #[derive(Debug, Args)]
 pub struct Flashing {
-    /// What writes the image; else the first that is there
+    /// What writes the image or resets the board; else the first that is there
     #[arg(long, value_enum)]
     pub with: Option<Writer>,
     /// Serial number of the probe, if several are plugged in
@@ -63,6 +63,9 @@ pub struct AtPort {
     /// Serial port of the board, such as /dev/ttyACM0; else the only one that is a board's
     #[arg(long)]
     pub port: Option<String>,
+    /// Reset the board by its probe once the port is open, with probe-rs or STM32_Programmer_CLI; else press its button
+    #[arg(long)]
+    pub reset: bool,
     /// The port leads to an emulated board: nothing from there is called measured
     #[arg(long)]
     pub emulated: bool,
@@ -80,6 +83,8 @@ pub struct Run {
     pub image: PathBuf,
     #[command(flatten)]
     pub at: AtPort,
+    #[command(flatten)]
+    pub flashing: Flashing,
     /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else input.bin beside the image
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,

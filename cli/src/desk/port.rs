@@ -31,10 +31,16 @@ impl Port {
         let wrong = |error| cannot_open(path, &error);
         let port = serial2::SerialPort::open(path, baud).map_err(wrong)?;
         alone(&port).map_err(wrong)?;
-        // What another program's board said before is no part of this talk.
-        #[cfg(not(target_os = "linux"))]
-        port.discard_input_buffer().map_err(wrong)?;
         Ok(Self { path: path.to_owned(), port })
+    }
+
+    /// Forgets what the board has said: what it holds is about to change, or it is about to be reset.
+    ///
+    /// # Errors
+    /// If the port has gone away.
+    pub fn forget(&mut self) -> Result<(), Problem> {
+        let forgotten = self.port.discard_input_buffer();
+        forgotten.map_err(|error| gone(&self.path, &Sending::default(), &error))
     }
 
     fn read(&mut self, wait: Duration, buffer: &mut [u8]) -> io::Result<usize> {

@@ -6,24 +6,30 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tilewright_board::Desk;
+use tilewright_board::{Board, Desk};
 use tilewright_image::ImageForm;
 use tilewright_server::{Blame, Cancel, Problem};
 
 use super::drives::{Drive, drives};
 use super::image::{Image, base};
 use super::tools;
+use super::usb::{Usb, probes};
 use crate::args::board::{Flashing, Writer};
 
 /// How long a drive may take to say that it failed.
 const DRIVE_SAYS_WITHIN: Duration = Duration::from_secs(8);
 
-/// A way to write an image: nothing has been done yet.
+/// A way to write an image and to reset the board: nothing has been done yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Commands, one after the other.
-    Commands(Vec<Vec<String>>),
-    /// A copy onto a drive.
+    /// A tool: its words.
+    Tool {
+        /// Writes the image.
+        write: Vec<String>,
+        /// Resets the board.
+        reset: Vec<String>,
+    },
+    /// A copy onto a drive, which resets the board.
     Copy {
         /// The file.
         file: PathBuf,
@@ -37,12 +43,18 @@ struct Found {
     probe_rs: bool,
     cube: bool,
     drives: Vec<Drive>,
+    probes: Vec<Usb>,
 }
 
 impl Found {
     fn look() -> Self {
         let has = |name| tools::find(name).is_some();
-        Self { probe_rs: has("probe-rs"), cube: has("STM32_Programmer_CLI"), drives: drives() }
+        Self {
+            probe_rs: has("probe-rs"),
+            cube: has("STM32_Programmer_CLI"),
+            drives: drives(),
+            probes: probes(Path::new("/sys")),
+        }
     }
 }
 
@@ -55,18 +67,39 @@ pub fn way(image: &Image, wish: &Flashing) -> Result<Way, Problem> {
         ImageForm::Bin => Some(image.path.clone()),
         ImageForm::Elf => image.beside("bin"),
     };
-    let Some(desk) = &image.board.desk else {
-        let how = image.board.firmware.as_ref().map_or("", |firmware| &firmware.how_to_flash);
-        return Err(Problem::new(
-            Blame::BadInput,
-            format!("Nothing is known of how {} is written to. {how}", image.board.id),
-            "--board",
-            "Give an image for another board.",
-        ));
-    };
     let address = image.board.firmware.as_ref().map_or(0, |firmware| firmware.flash_address);
     let file = Written { path: &image.path, form: image.form, address, bin: bin.as_deref() };
-    choose(&file, desk, base(&image.board.id), wish, &Found::look())
+    choose(&file, desk_of(&image.board)?, base(&image.board.id), wish, &Found::look())
+}
+
+/// The way to reset a board by its probe.
+///
+/// # Errors
+/// If no tool is there that can.
+pub fn resetter(board: &Board, wish: &Flashing) -> Result<Way, Problem> {
+    let file = Written { path: Path::new(""), form: ImageForm::Elf, address: 0, bin: None };
+    let found = Found { drives: Vec::new(), ..Found::look() };
+    if wish.with == Some(Writer::Drive) || !(found.probe_rs || found.cube) {
+        return Err(Problem::new(
+            Blame::BadInput,
+            "A board is reset by probe-rs or STM32_Programmer_CLI, and neither is in PATH, or a drive was asked for.",
+            "--reset",
+            "Leave --reset out, and press the board's reset button when you are asked to.",
+        ));
+    }
+    choose(&file, desk_of(board)?, base(&board.id), wish, &found)
+}
+
+fn desk_of(board: &Board) -> Result<&Desk, Problem> {
+    board.desk.as_ref().ok_or_else(|| {
+        let how = board.firmware.as_ref().map_or("", |firmware| &firmware.how_to_flash);
+        Problem::new(
+            Blame::BadInput,
+            format!("Nothing is known of how {} is written to. {how}", board.id),
+            "--board",
+            "Give an image for another board.",
+        )
+    })
 }
 
 /// The file that is written.
@@ -96,10 +129,10 @@ fn choose(
             "STM32_Programmer_CLI is not in PATH.",
             "Install STM32CubeProgrammer and put its folder `bin` into PATH.",
         ),
-        Some(Writer::ProbeRs) => Ok(probe_rs(file, desk, wish)),
+        Some(Writer::ProbeRs) => Ok(probe_rs(file, desk, wish, &found.probes)),
         Some(Writer::Cube) => Ok(cube(file, wish)),
         Some(Writer::Drive) => copy(file, desk, board, wish, found),
-        None if found.probe_rs => Ok(probe_rs(file, desk, wish)),
+        None if found.probe_rs => Ok(probe_rs(file, desk, wish, &found.probes)),
         None if found.cube => Ok(cube(file, wish)),
         None if !found.drives.is_empty() => copy(file, desk, board, wish, found),
         None => missing(
@@ -113,35 +146,46 @@ fn words<'w>(words: impl IntoIterator<Item = &'w str>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-fn probe_rs(file: &Written<'_>, desk: &Desk, wish: &Flashing) -> Way {
+fn probe_rs(file: &Written<'_>, desk: &Desk, wish: &Flashing, probes: &[Usb]) -> Way {
     let mut at = words(["--chip", &desk.chip]);
     if let Some(probe) = &wish.probe {
-        // All boards of this project have an ST-LINK, which probe-rs takes by number alone only in this form.
-        let selector =
-            if probe.contains(':') { probe.clone() } else { format!("0483:374b:{probe}") };
-        at.extend(["--probe".to_owned(), selector]);
+        at.extend(["--probe".to_owned(), selector(probe, probes)]);
     }
-    let mut download = words(["probe-rs", "download"]);
-    download.extend(at.iter().cloned());
+    let mut write = words(["probe-rs", "download"]);
+    write.extend(at.iter().cloned());
     if file.form == ImageForm::Bin {
-        let address = format!("{:#x}", file.address);
-        download.extend(words(["--binary-format", "bin", "--base-address", &address]));
+        let address = format!("{:#010x}", file.address);
+        write.extend(words(["--binary-format", "bin", "--base-address", &address]));
     }
-    download.push(file.path.display().to_string());
+    write.push(file.path.display().to_string());
     let mut reset = words(["probe-rs", "reset"]);
     reset.extend(at);
-    Way::Commands(vec![download, reset])
+    Way::Tool { write, reset }
+}
+
+/// A probe as probe-rs names it: vendor, product and serial number.
+fn selector(probe: &str, probes: &[Usb]) -> String {
+    if probe.contains(':') {
+        return probe.to_owned();
+    }
+    match probes.iter().find(|usb| usb.serial.as_deref() == Some(probe)) {
+        Some(usb) => format!("{:04x}:{:04x}:{probe}", usb.vendor, usb.product),
+        // Most boards of this project have an ST-LINK/V2-1.
+        None => format!("0483:374b:{probe}"),
+    }
 }
 
 fn cube(file: &Written<'_>, wish: &Flashing) -> Way {
-    let mut command = words(["STM32_Programmer_CLI", "-c", "port=SWD"]);
-    command.extend(wish.probe.iter().map(|probe| format!("sn={probe}")));
-    command.extend(["-w".to_owned(), file.path.display().to_string()]);
+    let mut at = words(["STM32_Programmer_CLI", "-c", "port=SWD"]);
+    at.extend(wish.probe.iter().map(|probe| format!("sn={probe}")));
+    let mut write = at.clone();
+    write.extend(["-w".to_owned(), file.path.display().to_string()]);
     if file.form == ImageForm::Bin {
-        command.push(format!("{:#010x}", file.address));
+        write.push(format!("{:#010x}", file.address));
     }
-    command.extend(words(["-v", "-rst"]));
-    Way::Commands(vec![command])
+    write.push("-v".to_owned());
+    at.push("-rst".to_owned());
+    Way::Tool { write, reset: at }
 }
 
 fn copy(
@@ -187,38 +231,31 @@ fn copy(
 }
 
 impl Way {
-    /// The commands as a person would type them.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
+    /// Writes the image; `tell` hears the command before it runs.
+    ///
+    /// # Errors
+    /// If the tool fails, or the drive says that it does.
+    pub fn write(&self, tell: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<(), Problem> {
+        cancel.check()?;
         match self {
-            Self::Commands(commands) => commands.iter().map(|words| typed(words)).collect(),
+            Self::Tool { write, .. } => run(write, tell),
             Self::Copy { file, drive } => {
-                vec![typed(&[file, drive].map(|path| path.display().to_string()))]
-                    .into_iter()
-                    .map(|paths| format!("cp {paths}"))
-                    .collect()
+                let paths = [file, drive].map(|path| path.display().to_string());
+                tell(&format!("cp {}", typed(&paths)));
+                copy_onto(file, drive, cancel)
             }
         }
     }
 
-    /// Goes this way; `tell` hears each command before it runs.
+    /// Resets the board, unless the drive has; `tell` hears the command before it runs.
     ///
     /// # Errors
-    /// If a command fails, or the drive says that it does.
-    pub fn go(&self, tell: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<(), Problem> {
+    /// If the tool fails.
+    pub fn reset(&self, tell: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<(), Problem> {
+        cancel.check()?;
         match self {
-            Self::Commands(commands) => {
-                for (command, line) in commands.iter().zip(self.lines()) {
-                    cancel.check()?;
-                    tell(&line);
-                    run(command, &line)?;
-                }
-                Ok(())
-            }
-            Self::Copy { file, drive } => {
-                tell(&self.lines().concat());
-                copy_onto(file, drive, cancel)
-            }
+            Self::Tool { reset, .. } => run(reset, tell),
+            Self::Copy { .. } => Ok(()),
         }
     }
 }
@@ -236,12 +273,14 @@ fn typed(words: &[String]) -> String {
     words.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-fn run(command: &[String], line: &str) -> Result<(), Problem> {
+fn run(command: &[String], tell: &mut dyn FnMut(&str)) -> Result<(), Problem> {
+    let line = typed(command);
+    tell(&line);
     let failed = |error: String| {
         Problem::new(
             Blame::BadInput,
             error,
-            line,
+            line.clone(),
             "What the tool says above is the reason. Look at the cable, whether another debugger has the \
              probe, and name it with --probe SERIAL if there are several; or write with another tool: \
              --with probe-rs, cube or drive.",

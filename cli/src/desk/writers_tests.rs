@@ -23,13 +23,16 @@ fn chosen(
     let file = Written { path, form, address: 0x0800_0000, bin };
     let wish = Flashing { with, probe: probe.map(str::to_owned) };
     choose(&file, &desk(), "stm32f746g-disco", &wish, found)
-        .map(|way| way.lines())
+        .map(|way| match way {
+            Way::Tool { write, reset } => vec![typed(&write), typed(&reset)],
+            Way::Copy { file, drive } => vec![format!("{} to {}", file.display(), drive.display())],
+        })
         .map_err(|problem| problem.error)
 }
 
 #[test]
 fn the_first_tool_that_is_there_is_taken() {
-    let all = Found { probe_rs: true, cube: true, drives: vec![] };
+    let all = Found { probe_rs: true, cube: true, drives: vec![], probes: vec![] };
     assert_eq!(
         chosen(ImageForm::Elf, None, None, &all).unwrap(),
         [
@@ -40,22 +43,25 @@ fn the_first_tool_that_is_there_is_taken() {
     let cube = Found { probe_rs: false, ..all };
     assert_eq!(
         chosen(ImageForm::Bin, None, Some("0670"), &cube).unwrap(),
-        ["STM32_Programmer_CLI -c port=SWD sn=0670 -w out/net.bin 0x08000000 -v -rst"]
+        [
+            "STM32_Programmer_CLI -c port=SWD sn=0670 -w out/net.bin 0x08000000 -v",
+            "STM32_Programmer_CLI -c port=SWD sn=0670 -rst"
+        ]
     );
     let drives = vec![drive("/media/DIS_F746NG", Some("stm32f746g-disco"))];
-    let drives = Found { probe_rs: false, cube: false, drives };
+    let drives = Found { probe_rs: false, cube: false, drives, probes: vec![] };
     assert_eq!(
         chosen(ImageForm::Elf, None, None, &drives).unwrap(),
-        ["cp out/net.bin /media/DIS_F746NG"]
+        ["out/net.bin to /media/DIS_F746NG"]
     );
-    let none = Found { probe_rs: false, cube: false, drives: vec![] };
+    let none = Found { probe_rs: false, cube: false, drives: vec![], probes: vec![] };
     assert!(chosen(ImageForm::Elf, None, None, &none).unwrap_err().contains("neither"));
 }
 
 #[test]
 fn a_tool_that_was_asked_for_must_be_there() {
     let drives = vec![drive("/media/DIS_F469NI", Some("stm32f469i-disco"))];
-    let found = Found { probe_rs: false, cube: true, drives };
+    let found = Found { probe_rs: false, cube: true, drives, probes: vec![] };
     let error = |with| chosen(ImageForm::Elf, Some(with), None, &found).unwrap_err();
     assert!(error(Writer::ProbeRs).contains("not in PATH"));
     assert!(error(Writer::Drive).contains("another board's"), "{}", error(Writer::Drive));
@@ -65,14 +71,20 @@ fn a_tool_that_was_asked_for_must_be_there() {
     assert_eq!(
         lines[0],
         "probe-rs download --chip STM32F746NGHx --probe 1366:0105:7 --binary-format bin --base-address \
-         0x8000000 out/net.bin"
+         0x08000000 out/net.bin"
     );
+}
+
+#[test]
+fn a_probe_is_named_as_its_tool_wants() {
+    assert_eq!(selector("0670", &[]), "0483:374b:0670");
+    assert_eq!(selector("0483:374e:0670", &[]), "0483:374e:0670");
 }
 
 #[test]
 fn two_drives_of_one_board_ask_for_a_name() {
     let drives = ["/a", "/b"].map(|folder| drive(folder, Some("stm32f746g-disco"))).to_vec();
-    let found = Found { probe_rs: false, cube: false, drives };
+    let found = Found { probe_rs: false, cube: false, drives, probes: vec![] };
     assert!(chosen(ImageForm::Elf, None, None, &found).unwrap_err().contains("Several"));
 }
 

@@ -24,6 +24,10 @@ const MOST_RESETS: u32 = 3;
 /// How often a frame that nobody answers is sent again.
 const MOST_UNANSWERED: u32 = 1;
 
+/// How long the line must be quiet before a frame is sent again: what is left of the one before must not arrive while
+/// the board computes, which its cycles would show.
+const QUIET: Duration = Duration::from_millis(300);
+
 /// What is to be done at the port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -58,8 +62,11 @@ pub struct Session {
     expected: Expected,
     lines: Lines,
     stage: Stage,
+    now: Duration,
     /// The last sign of life, or of what was sent.
     since: Duration,
+    /// When the frame is sent again, if nothing is heard until then.
+    sends_at: Option<Duration>,
     is_reminded: bool,
     /// Without a greeting: whether a board of ours talks, and what else was said.
     talks: bool,
@@ -89,7 +96,9 @@ impl Session {
             expected,
             lines: Lines::default(),
             stage: Stage::Unknown,
+            now: Duration::ZERO,
             since: Duration::ZERO,
+            sends_at: None,
             is_reminded: false,
             talks: false,
             stranger: None,
@@ -110,8 +119,10 @@ impl Session {
 
     /// The board wrote these bytes.
     pub fn hear(&mut self, bytes: &[u8], now: Duration) -> Vec<Action> {
+        self.now = now;
         if !bytes.is_empty() && !matches!(self.stage, Stage::Unknown) {
             self.since = now;
+            self.sends_at = self.sends_at.map(|_| now + QUIET);
         }
         for line in self.lines.take(bytes) {
             if self.stage == Stage::Over {
@@ -129,6 +140,11 @@ impl Session {
 
     /// Time passes.
     pub fn tick(&mut self, now: Duration) -> Vec<Action> {
+        self.now = now;
+        if self.sends_at.is_some_and(|at| at <= now) {
+            self.sends_at = None;
+            self.send();
+        }
         match &self.stage {
             Stage::Unknown => self.wait_for_greeting(now),
             Stage::Greeted(_) | Stage::Known(_) | Stage::Asked(_) => self.wait_for_answer(now),
@@ -142,7 +158,7 @@ impl Session {
     }
 
     fn fail(&mut self, trouble: Trouble) {
-        self.stage = Stage::Over;
+        (self.stage, self.sends_at) = (Stage::Over, None);
         self.actions.extend([Action::Stop, Action::End(Err(trouble))]);
     }
 
@@ -264,6 +280,7 @@ impl Session {
     /// Forgets what the board took and answered.
     fn forget(&mut self) {
         (self.taken, self.refused, self.garbled) = (0, None, None);
+        self.sends_at = None;
         self.answer = Answer::default();
     }
 
@@ -291,12 +308,16 @@ impl Session {
     }
 
     fn send_again(&mut self, why: String) {
+        if self.sends_at.is_some() {
+            // Nothing was sent since.
+            return;
+        }
         self.again += 1;
         if self.again > MOST_AGAIN {
             return self.fail(Trouble::LosesBytes { times: self.again, last: why });
         }
         self.tell(Note::SendsAgain(why));
-        self.send();
+        self.sends_at = Some(self.now + QUIET);
     }
 
     /// A line behind a frame.
@@ -351,7 +372,9 @@ impl Session {
         match self.garbled.take() {
             Some(_) | None if is_last => {
                 let several = self.expected.frames.len() > 1;
-                self.forget();
+                if self.sends_at.is_none() {
+                    self.forget();
+                }
                 let why = "its answer did not arrive whole";
                 if several { self.lose(why) } else { self.send_again(why.to_owned()) }
             }
@@ -369,7 +392,7 @@ impl Session {
     }
 
     fn end(&mut self, greeting: Greeting) {
-        self.stage = Stage::Over;
+        (self.stage, self.sends_at) = (Stage::Over, None);
         let outcome = Outcome {
             greeting,
             emulated: self.emulated.take(),

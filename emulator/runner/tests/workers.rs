@@ -7,6 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
@@ -25,8 +26,9 @@ fn main() -> ExitCode {
     if let Some(behaviour) = name.strip_prefix(PREFIX) {
         return misbehave(behaviour);
     }
-    let cases: [(&str, fn()); 9] = [
+    let cases: [(&str, fn()); 10] = [
         ("a job's messages become its outcome", answers),
+        ("a host's bytes reach a job that is under way", hears),
         ("a crash is told with its last words", crashes),
         ("a refusal is told with its reason", refuses),
         ("a worker that hangs is killed", hangs),
@@ -63,7 +65,21 @@ fn misbehave(behaviour: &str) -> ExitCode {
     let _: Request = read_frame(&mut input).unwrap();
     let version = if behaviour == "is-old" { VERSION - 1 } else { VERSION };
     write_frame(&mut output, &Response::Hello { version, engine: "fake".into() }).unwrap();
-    let Ok(Request::Run(job)) = read_frame(&mut input) else { return ExitCode::SUCCESS };
+    let job = match read_frame(&mut input) {
+        Ok(Request::Run(job)) => job,
+        Ok(Request::RunWithHost(_)) => {
+            // An echo, until the host takes its leave.
+            while let Ok(Request::Console(bytes)) = read_frame(&mut input) {
+                let is_last = bytes.is_empty();
+                write_frame(&mut output, &Response::Console(bytes)).unwrap();
+                if is_last {
+                    write_frame(&mut output, &Response::Finished(finish())).unwrap();
+                }
+            }
+            return ExitCode::SUCCESS;
+        }
+        _ => return ExitCode::SUCCESS,
+    };
     match behaviour {
         "answers" => {
             let step = StepCount {
@@ -165,6 +181,30 @@ fn answers() {
     assert_eq!(outcome.steps.len(), 1);
     assert_eq!(outcome.finish, finish());
     assert_eq!(outcome.engine, "fake");
+}
+
+fn hears() {
+    let folder = tempfile::tempdir().unwrap();
+    let worker = folder.path().join(format!("{PREFIX}hears"));
+    symlink(env::current_exe().unwrap(), &worker).unwrap();
+    let limits = WorkerLimits { wall: Duration::from_secs(60), memory_bytes: 1 << 30 };
+    let (host, bytes) = channel();
+    host.send(b"a".to_vec()).unwrap();
+    let mut heard = Vec::new();
+    let mut on_event = |response: &Response| {
+        let Response::Console(bytes) = response else { panic!("{response:?}") };
+        heard.push(bytes.clone());
+        // Each is sent once the one before has come back.
+        let next: &[u8] = if heard.len() == 1 { b"bc" } else { b"" };
+        if heard.len() < 3 {
+            host.send(next.to_vec()).unwrap();
+        }
+    };
+    let cancel = AtomicBool::new(false);
+    let finished =
+        Runner::new(worker).run_with_host(job(), bytes, &limits, &mut on_event, &cancel).unwrap();
+    assert_eq!(finished, finish());
+    assert_eq!(heard, [b"a".to_vec(), b"bc".to_vec(), Vec::new()]);
 }
 
 fn crashes() {

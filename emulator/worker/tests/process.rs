@@ -105,6 +105,21 @@ fn a_worker_whose_input_is_closed_ends() {
 }
 
 #[test]
+fn a_job_with_a_host_waits_for_it_and_ends_with_it() {
+    let mut worker = start(&[]);
+    greet(&mut worker, VERSION);
+    // wfi; b to it
+    let job = Job { elf: elf(&[0xbf30, 0xe7fd]), ..job() };
+    write_frame(worker.stdin.as_mut().unwrap(), &Request::RunWithHost(job)).unwrap();
+    // Without a host this is a deadlock, which ends at once.
+    write_frame(worker.stdin.as_mut().unwrap(), &Request::Console(b"TWIN".to_vec())).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(worker.try_wait().unwrap(), None);
+    drop(worker.stdin.take());
+    assert_eq!(ended(&mut worker), Some(0));
+}
+
+#[test]
 fn a_refusal_has_an_exit_code_and_a_reason() {
     let mut worker = start(&[]);
     greet(&mut worker, VERSION);

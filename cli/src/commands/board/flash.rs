@@ -6,7 +6,7 @@ use tilewright_server::{Cancel, Problem};
 
 use crate::args::board::{Flash, Flashing};
 use crate::desk::image::Image;
-use crate::desk::writers::{by_hand, way};
+use crate::desk::writers::{Way, by_hand, way};
 use crate::text::{DIM, obeyed};
 use crate::{Said, interrupt};
 
@@ -14,7 +14,7 @@ use crate::{Said, interrupt};
 pub fn flash(options: &Flash) -> Result<Said, Problem> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let image = Image::read(&options.image, options.board.as_deref())?;
-    write(&image, &options.flashing, &cancel)?;
+    write(&image, &options.flashing, &cancel)?.reset(&mut tell, &cancel)?;
     let mut text = format!("{} is on the {}.\n", image.path.display(), image.board.name);
     for line in by_hand(&image) {
         text += &format!("{line}\n");
@@ -24,14 +24,18 @@ pub fn flash(options: &Flash) -> Result<Said, Problem> {
     Ok(Said::well(text))
 }
 
-/// Writes an image, and says on standard error what is done.
+/// Writes an image; gives what resets the board then.
 ///
 /// # Errors
 /// If there is nothing to write with, or it fails.
-pub fn write(image: &Image, flashing: &Flashing, cancel: &Cancel) -> Result<(), Problem> {
-    let mut tell = |line: &str| {
-        // Nobody need read it.
-        let _ = writeln!(anstream::stderr().lock(), "$ {}", obeyed(line));
-    };
-    way(image, flashing)?.go(&mut tell, cancel)
+pub fn write(image: &Image, flashing: &Flashing, cancel: &Cancel) -> Result<Way, Problem> {
+    let way = way(image, flashing)?;
+    way.write(&mut tell, cancel)?;
+    Ok(way)
+}
+
+/// Says on standard error what is done.
+pub fn tell(line: &str) {
+    // Nobody need read it.
+    let _ = writeln!(anstream::stderr().lock(), "$ {}", obeyed(line));
 }

@@ -21,11 +21,12 @@ use tilewright_server::{
 };
 
 use super::flash;
-use super::talk::{LAYERS_TOLD, Talked, with_board};
+use super::talk::{LAYERS_TOLD, Talked, resetter_of, with_board};
 use crate::args::board::Measure;
 use crate::commands::json;
 use crate::desk::image::Image;
 use crate::desk::ports::choose;
+use crate::desk::writers::Way;
 use crate::files::{self, MODEL_LIMIT};
 use crate::outputs::{self, Readers};
 use crate::progress::Teller;
@@ -54,14 +55,15 @@ pub fn measure(options: &Measure) -> Result<Said, Problem> {
     let mut teller = Teller::new();
     let measured = Measured::plan(options, &mut teller)?;
     teller.clear();
-    if options.flash {
-        measured.flash()?;
-    }
+    let by = match options.flash {
+        true => Some(measured.flash()?),
+        false => resetter_of(&options.at, &measured.board, &options.flashing)?,
+    };
     let image = measured.file.image(&measured.board)?;
     let (at, board, cancel) = (&options.at, &measured.board, &measured.cancel);
     let payload = bytes_of(&measured.inputs);
     let predicted = Duration::from_secs_f64(measured.predicted().0.max(0.0) / 1e6);
-    let talked = with_board(at, board, &image, &payload, Some(predicted), cancel)?;
+    let talked = with_board(at, board, &image, &payload, Some(predicted), by.as_ref(), cancel)?;
     let reference = measured.reference()?;
     let emulated = measured.emulate(&payload, &mut teller)?;
     teller.clear();
@@ -108,8 +110,8 @@ impl<'m> Measured<'m> {
         Ok(Self { options, board, prepared, planned, file, inputs, choices, dist, cancel })
     }
 
-    /// Writes the image to the board.
-    fn flash(&self) -> Result<(), Problem> {
+    /// Writes the image to the board; gives what resets it then.
+    fn flash(&self) -> Result<Way, Problem> {
         if !self.file.external_flash().is_empty() || !self.file.card().is_empty() {
             return Err(Problem::new(
                 Blame::BadInput,
@@ -150,7 +152,7 @@ impl<'m> Measured<'m> {
         })
     }
 
-    /// The same on the emulated board; nothing if there is no worker.
+    /// The same on the emulated board; nothing if it cannot run or takes a fault.
     fn emulate(&self, payload: &[u8], teller: &mut Teller) -> Result<Option<RunResult>, Problem> {
         let workers = Workers::new(&self.dist);
         if workers.ready().is_err() {
@@ -170,9 +172,13 @@ impl<'m> Measured<'m> {
         };
         let (board, cancel) = (&self.board, &self.cancel);
         let mut tell = |progress| teller.tell(&progress);
-        let done = run_image(&machine, board, &self.file, payload, false, &mut tell, cancel)?;
-        // A fault of the emulated board says nothing of this one.
-        Ok(Some(done.result).filter(|result| result.fault.is_none()))
+        let done = run_image(&machine, board, &self.file, payload, false, &mut tell, cancel);
+        match done {
+            Ok(done) => Ok(Some(done.result).filter(|result| result.fault.is_none())),
+            Err(problem) if problem.kind == Blame::Cancelled => Err(problem),
+            // What the board said is worth keeping without it.
+            Err(_) => Ok(None),
+        }
     }
 
     fn record(

@@ -10,7 +10,7 @@ use tilewright_report::Kind;
 use tilewright_report::sentence;
 use tilewright_server::{Problem, hexadecimal};
 
-use super::talk::{Talked, origin, with_board};
+use super::talk::{Talked, origin, resetter_of, with_board};
 use crate::args::board::Run;
 use crate::commands::json;
 use crate::desk::image::Image;
@@ -66,7 +66,9 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
     let expected = Expected { board: &image.board.id, space_bytes: image.board.space_bytes() };
     let plan = PlanImage::read(bytes.bytes(), &expected)
         .map_err(|error| Problem::ours(sentence(&error.to_string()), "plan image"))?;
-    let talked = with_board(&options.at, &image.board, &plan, &payload, None, &cancel)?;
+    let (at, board) = (&options.at, &image.board);
+    let by = resetter_of(at, board, &options.flashing)?;
+    let talked = with_board(at, board, &plan, &payload, None, by.as_ref(), &cancel)?;
     let text = if options.json.json {
         json(&view(&talked, &plan, &image))?
     } else {

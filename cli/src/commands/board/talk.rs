@@ -10,9 +10,11 @@ use tilewright_plan::PlanImage;
 use tilewright_plan::image::{EntryRecord, FIRMWARE_ABI};
 use tilewright_server::{Blame, Cancel, Problem, hexadecimal};
 
-use crate::args::board::AtPort;
+use super::flash::tell;
+use crate::args::board::{AtPort, Flashing};
 use crate::desk::port::{Port, talk};
 use crate::desk::ports::{choose, kind_of};
+use crate::desk::writers::{Way, resetter};
 
 /// Layers that a board tells apart (the console of `firmware/runtime`).
 pub const LAYERS_TOLD: usize = 256;
@@ -34,7 +36,19 @@ pub fn program<'i>(image: &PlanImage<'i>) -> Option<&'i EntryRecord> {
     image.entries().iter().find(|entry| entry.kind == 0)
 }
 
-/// Opens the port and has a talk: greeting, input, answer.
+/// What resets the board once somebody listens, if something does.
+///
+/// # Errors
+/// If nothing is there that can.
+pub fn resetter_of(
+    at: &AtPort,
+    board: &Board,
+    flashing: &Flashing,
+) -> Result<Option<Way>, Problem> {
+    at.reset.then(|| resetter(board, flashing)).transpose()
+}
+
+/// Opens the port and has a talk: reset `by` a tool, if there is one, greeting, input, answer.
 ///
 /// # Errors
 /// If the port cannot be had, the board is another or holds another image, or there is no answer.
@@ -44,6 +58,7 @@ pub fn with_board(
     image: &PlanImage<'_>,
     payload: &[u8],
     predicted: Option<Duration>,
+    by: Option<&Way>,
     cancel: &Cancel,
 ) -> Result<Talked, Problem> {
     let bad = |what: &str| {
@@ -85,6 +100,10 @@ pub fn with_board(
     let path = choose(at.port.as_deref())?;
     let port = kind_of(&path);
     let mut open = Port::open(&path, baud)?;
+    if let Some(way) = by {
+        open.forget()?;
+        way.reset(&mut tell, cancel)?;
+    }
     let outcome = talk(&mut open, Session::new(expected), cancel)?;
     let measured_on = measured_on(&port, outcome.emulated.is_some(), at.emulated);
     Ok(Talked { outcome, port, measured_on })

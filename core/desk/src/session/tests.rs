@@ -67,6 +67,15 @@ impl Talk {
         self.keep(actions)
     }
 
+    /// The same, and then nothing for a while.
+    fn says_and_waits(&mut self, text: &str) -> Vec<Action> {
+        let mut actions = self.says(text);
+        self.now += QUIET;
+        let quiet = self.session.tick(self.now);
+        actions.extend(self.keep(quiet));
+        actions
+    }
+
     fn waits_until(&mut self, second: u64) -> Vec<Action> {
         self.now = seconds(second);
         let actions = self.session.tick(self.now);
@@ -123,7 +132,10 @@ fn rows_go_out_one_by_one() {
     talk.says(GREETING);
     assert_eq!(talk.says("ready 1"), [Action::Send(b"a".to_vec())]);
     assert_eq!(talk.says("ready 1"), [Action::Send(b"b".to_vec())]);
-    assert_eq!(talk.says("retry: crc\nready 1"), [Action::Stop, Action::Send(b"b".to_vec())]);
+    assert_eq!(
+        talk.says_and_waits("retry: crc\nready 1"),
+        [Action::Stop, Action::Send(b"b".to_vec())]
+    );
     talk.says(ANSWER);
     assert_eq!(outcome(&talk.says("done")).sent_again, 1);
 }
@@ -187,11 +199,27 @@ fn a_refused_frame_is_sent_again_a_few_times() {
     let mut talk = Talk::asked();
     for _ in 0..MOST_AGAIN {
         let again = [Action::Stop, Action::Send(b"TWINx".to_vec())];
-        assert_eq!(talk.says("retry: crc\nready 1"), again);
+        assert_eq!(talk.says_and_waits("retry: crc\nready 1"), again);
     }
     let actions = talk.says("retry: crc\nready 1");
     let last = "crc".to_owned();
     assert_eq!(trouble(&actions[1..]), Trouble::LosesBytes { times: MOST_AGAIN + 1, last });
+}
+
+#[test]
+fn what_is_left_of_a_frame_passes_before_it_is_sent_again() {
+    let mut talk = Talk::asked();
+    let step = QUIET / 2;
+    assert_eq!(talk.says("retry: the frame stopped\nready 1"), [Action::Stop]);
+    // The rest of the frame arrives, which starts none.
+    talk.now += step;
+    assert_eq!(talk.says("retry: a frame starts with TWIN\nready 1"), [Action::Stop]);
+    talk.now += step;
+    assert_eq!(talk.hears(b""), [], "the line was not quiet for long");
+    talk.now += step;
+    assert_eq!(talk.hears(b""), [Action::Send(b"TWINx".to_vec())]);
+    talk.says(ANSWER);
+    assert_eq!(outcome(&talk.says("done")).sent_again, 1, "it was sent twice");
 }
 
 #[test]
@@ -200,7 +228,7 @@ fn an_answer_that_lost_a_line_is_asked_for_again() {
         let mut talk = Talk::asked();
         talk.says(&ANSWER.replace(lost, ""));
         assert_eq!(talk.says("done"), [], "{lost}");
-        assert_eq!(talk.says("ready 1"), [Action::Send(b"TWINx".to_vec())], "{lost}");
+        assert_eq!(talk.says_and_waits("ready 1"), [Action::Send(b"TWINx".to_vec())], "{lost}");
         talk.says(ANSWER);
         assert_eq!(outcome(&talk.says("done")).sent_again, 1, "{lost}");
     }
@@ -241,7 +269,8 @@ fn a_frame_that_nobody_answers_is_sent_once_more() {
     let mut talk = Talk::asked();
     talk.session.sent(seconds(5));
     assert_eq!(talk.waits_until(24), []);
-    assert_eq!(talk.waits_until(25), [Action::Send(b"TWINx".to_vec())]);
+    assert_eq!(talk.waits_until(25), []);
+    assert_eq!(talk.waits_until(26), [Action::Send(b"TWINx".to_vec())]);
     let no_answer = Trouble::NoAnswer { seconds: 20, asked: true };
     assert_eq!(trouble(&talk.waits_until(45)), no_answer);
     let mut talk = Talk::greeted();

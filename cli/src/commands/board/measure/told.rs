@@ -32,7 +32,7 @@ pub fn text(record: &Record, talked: &Talked, board: &Board, written: Option<&Pa
             let counted = Some(kinds.emulated_instructions);
             facts.add("instructions", number(instructions), counted);
         }
-        _ => facts.add("emulated", "not run: the emulator's worker is not built", None),
+        _ => facts.add("emulated", "not there: `tilewright run` says why", None),
     }
     if record.sent_again + record.resets > 0 {
         let what = format!("{} times, {} resets", record.sent_again, record.resets);
