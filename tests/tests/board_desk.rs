@@ -313,3 +313,46 @@ fn what_is_no_image_is_refused_in_words() {
     let said = complaint(&program::run(&words));
     assert!(said.contains("The image is for stm32f746g-disco, not for nucleo-f767zi"), "{said}");
 }
+
+/// A folder with a program of this name that notes how it is called, and ends with a code.
+fn tool(folder: &Path, name: &str, code: i32) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let bin = folder.join(format!("{name}-{code}"));
+    std::fs::create_dir(&bin).unwrap();
+    let (path, log) = (bin.join(name), bin.join("called"));
+    let script = format!("#!/bin/sh\necho {name} \"$@\" >> {}\nexit {code}\n", log.display());
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    bin
+}
+
+#[test]
+fn images_are_written_with_what_is_at_hand() {
+    let desk = Desk::new();
+    let flash = |path: &Path, more: &[&str]| {
+        let arguments = ["board", "flash", desk.image.to_str().unwrap()];
+        let path = format!("{}:/usr/bin:/bin", path.display());
+        program::program().args(arguments).args(more).env("PATH", path).output().unwrap()
+    };
+    let image = desk.image.display();
+    let probe_rs = tool(desk.folder.path(), "probe-rs", 0);
+    let output = flash(&probe_rs, &["--probe", "0483:374b:0670"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let at = "--chip STM32F746NGHx --probe 0483:374b:0670";
+    let expected = format!("probe-rs download {at} {image}\nprobe-rs reset {at}\n");
+    assert_eq!(std::fs::read_to_string(probe_rs.join("called")).unwrap(), expected);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told: String = expected.lines().map(|line| format!("$ {line}\n")).collect();
+    assert_eq!(said, told, "the exact commands are said");
+
+    let cube = tool(desk.folder.path(), "STM32_Programmer_CLI", 1);
+    let said = complaint(&flash(&cube, &[]));
+    assert!(said.contains("It failed: exit status: 1."), "{said}");
+    let command = format!("STM32_Programmer_CLI -c port=SWD -w {image} -v");
+    assert!(said.contains(&format!("where: {command}")), "{said}");
+    assert_eq!(std::fs::read_to_string(cube.join("called")).unwrap(), format!("{command}\n"));
+    let said = complaint(&flash(&cube, &["--with", "probe-rs"]));
+    assert!(said.contains("probe-rs is not in PATH"), "{said}");
+    let said = complaint(&flash(Path::new("/nowhere"), &[]));
+    assert!(said.contains("There is neither probe-rs nor STM32_Programmer_CLI in PATH"), "{said}");
+}

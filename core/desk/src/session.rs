@@ -298,8 +298,10 @@ impl Session {
     fn send(&mut self) {
         let Some(frame) = self.expected.frames.get(self.taken) else { return };
         let frame = frame.clone();
-        let (number, of) = (self.taken + 1, self.expected.frames.len());
-        self.tell(Note::Sends { number, of, bytes: frame.len() as u64 });
+        if self.taken == 0 {
+            let bytes = self.expected.frames.iter().map(|frame| frame.len() as u64).sum();
+            self.tell(Note::Sends { parts: self.expected.frames.len(), bytes });
+        }
         self.actions.push(Action::Send(frame));
         (self.refused, self.garbled) = (None, None);
         if let Stage::Known(greeting) = &self.stage {

@@ -18,13 +18,11 @@ pub enum Note {
     Remark(String),
     /// Its plan was not heard.
     PlanLost,
-    /// A frame goes out.
+    /// The input goes out.
     Sends {
-        /// Its number, from 1 on.
-        number: usize,
-        /// Of how many.
-        of: usize,
-        /// Its bytes.
+        /// In how many frames.
+        parts: usize,
+        /// Bytes of all of them.
         bytes: u64,
     },
     /// The frame goes out again.
@@ -60,9 +58,12 @@ impl fmt::Display for Note {
             Self::PlanLost => f.write_str(
                 "the line with the board's plan was lost: press the board's reset button again",
             ),
-            Self::Sends { of: 1, bytes, .. } => write!(f, "sends the input, {bytes} bytes"),
-            Self::Sends { number, of, bytes } => {
-                write!(f, "sends part {number} of {of} of the input, {bytes} bytes")
+            Self::Sends { parts: 1, bytes } => write!(f, "sends the input, {bytes} bytes"),
+            Self::Sends { parts, bytes } => {
+                write!(
+                    f,
+                    "sends the input in {parts} parts, as the board asks for them, {bytes} bytes"
+                )
             }
             Self::SendsAgain(why) => write!(f, "{why}: sends it again"),
             Self::Reset => f.write_str("the board was reset in the middle: begins again"),
