@@ -84,6 +84,11 @@ impl Clocks {
         microseconds.saturating_mul(self.core_hz) / 1_000_000
     }
 
+    /// Frequency of core and AHB.
+    pub const fn core_hz(&self) -> u64 {
+        self.core_hz
+    }
+
     /// Frequency of APB1 (0) or APB2 (1).
     pub fn apb_hz(&self, apb: usize) -> u64 {
         self.core_hz / self.apb_divider[apb & 1].max(1)

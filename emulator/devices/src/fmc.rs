@@ -1,6 +1,8 @@
 //! FMC: the SDRAM controller (RM0385, 13.7; RM0386, 12.7). Other memories on its bus are left out: their
 //! registers keep what is written.
 
+mod rules;
+
 use std::collections::BTreeMap;
 
 use crate::access::{Device, Moment, Time, Write};
@@ -39,6 +41,7 @@ enum Stage {
 pub struct Fmc {
     registers: BTreeMap<u32, u32>,
     banks: [Stage; 2],
+    broken: Option<&'static str>,
 }
 
 impl Fmc {
@@ -68,6 +71,11 @@ impl Fmc {
     }
 
     fn command(&mut self, value: u32, at: Moment) {
+        if value & 7 == 4 {
+            let banks = [0, 1].into_iter().zip([4, 3]).filter(|(_, bit)| value >> bit & 1 != 0);
+            let mut wrong = banks.filter_map(|(bank, _)| self.wrong_timing(bank, at.clocks));
+            self.broken = wrong.next();
+        }
         let power_up = at.clocks.core_cycles_of_us(POWER_UP_US);
         for (bank, bit) in self.banks.iter_mut().zip([4, 3]) {
             if value >> bit & 1 == 0 {
@@ -99,9 +107,16 @@ impl Device for Fmc {
             0..END => {
                 let value = write.over(self.get(offset));
                 self.registers.insert(offset, value);
+                if offset == SDRTR {
+                    self.broken = self.wrong_refresh(at.clocks);
+                }
             }
             _ => return false,
         }
         true
+    }
+
+    fn take_broken(&mut self) -> Option<&'static str> {
+        self.broken.take()
     }
 }

@@ -260,41 +260,6 @@ fn a_timer_counts_compares_and_wraps() {
 }
 
 #[test]
-fn pins_read_their_outputs_and_pulls() {
-    let mut board = Board::new();
-    let gpio_i = 0x4002_2000;
-    board.write(RCC + 0x30, 1 << 8);
-    board.write(gpio_i, 1 << 2); // pin 1 output
-    board.write(gpio_i + 0x0c, 1 << 4); // pin 2 pulled up
-    board.write(gpio_i + 0x18, 0x2);
-    assert_eq!(board.read(gpio_i + 0x10), 0b110);
-    board.write(gpio_i + 0x18, 0x2_0000);
-    assert_eq!(board.read(gpio_i + 0x10), 0b100);
-}
-
-/// FMC with this SDCR1, and its commands with so many cycles behind the first; bytes that answer.
-fn sdram(id: &str, settings: u32, waits: u64, commands: &[u32]) -> u64 {
-    let fmc = 0xa000_0000;
-    let (command, refresh) = (fmc + 0x150, fmc + 0x154);
-    let mut board = Board::clocked(id);
-    board.write(RCC + 0x38, 1);
-    board.write(fmc + 0x140, settings);
-    board.write(command, 0x11);
-    board.pass(waits);
-    for value in commands {
-        board.write(command, *value);
-    }
-    board.write(refresh, 1386 << 1);
-    board.bus.addressable(MemoryKind::Sdram, 64 << 20)
-}
-
-/// 8 bits of columns, 12 of rows, 4 banks, latency 3, half the clock, reads in bursts.
-const SDRAM: u32 = 1 << 12 | 2 << 10 | 3 << 7 | 1 << 6 | 1 << 2;
-const WIDE: u32 = SDRAM | 2 << 4;
-const NARROW: u32 = SDRAM | 1 << 4;
-const COMMANDS: [u32; 3] = [0x12, 0x13 | 7 << 5, 0x14 | 0x230 << 9];
-
-#[test]
 fn the_cycle_counter_stands_in_sleep_unless_the_debugger_keeps_the_clock() {
     const DBGMCU: u32 = 0xe004_2004;
     for id in ["stm32f746g-disco", "nucleo-f767zi", "stm32f469i-disco"] {
@@ -315,12 +280,94 @@ fn the_cycle_counter_stands_in_sleep_unless_the_debugger_keeps_the_clock() {
 }
 
 #[test]
-fn sdram_answers_behind_its_start_up_sequence() {
-    for (id, cycles) in [("stm32f746g-disco", 21_600), ("stm32f469i-disco", 18_000)] {
-        assert_eq!(sdram(id, WIDE, cycles, &COMMANDS), 16 << 20);
-        assert_eq!(sdram(id, WIDE, cycles - 1, &COMMANDS), 0, "100 microseconds were not over");
-        assert_eq!(sdram(id, WIDE, cycles, &COMMANDS[2..]), 0);
+fn pins_read_their_outputs_and_pulls() {
+    let mut board = Board::new();
+    let gpio_i = 0x4002_2000;
+    board.write(RCC + 0x30, 1 << 8);
+    board.write(gpio_i, 1 << 2); // pin 1 output
+    board.write(gpio_i + 0x0c, 1 << 4); // pin 2 pulled up
+    board.write(gpio_i + 0x18, 0x2);
+    assert_eq!(board.read(gpio_i + 0x10), 0b110);
+    board.write(gpio_i + 0x18, 0x2_0000);
+    assert_eq!(board.read(gpio_i + 0x10), 0b100);
+}
+
+const FMC: u32 = 0xa000_0000;
+/// SDTR1 as the grade -6A of the memory wants it at up to 90 MHz: TRCD 2, TRP 2, TWR 2, TRC 6, TRAS 4, TXSR 7, TMRD 2.
+const TIMES: u32 = 1 << 24 | 1 << 20 | 1 << 16 | 5 << 12 | 3 << 8 | 6 << 4 | 1;
+/// Refreshes in time at 72 MHz and more.
+const REFRESH: u32 = 1104;
+
+/// FMC with this SDCR1, and its commands with so many cycles behind the first; bytes that answer.
+fn sdram(id: &str, settings: u32, waits: u64, commands: &[u32]) -> u64 {
+    let mut board = Board::clocked(id);
+    board.write(RCC + 0x38, 1);
+    board.write(FMC + 0x140, settings);
+    board.write(FMC + 0x148, TIMES);
+    board.write(FMC + 0x150, 0x11);
+    board.pass(waits);
+    for value in commands {
+        board.write(FMC + 0x150, *value);
     }
+    board.write(FMC + 0x154, REFRESH << 1);
+    board.bus.addressable(MemoryKind::Sdram, 64 << 20)
+}
+
+/// 8 bits of columns, 12 of rows, 4 banks, latency 3, half the clock, reads in bursts.
+const SDRAM: u32 = 1 << 12 | 2 << 10 | 3 << 7 | 1 << 6 | 1 << 2;
+const WIDE: u32 = SDRAM | 2 << 4;
+const NARROW: u32 = SDRAM | 1 << 4;
+/// With a third of the clock.
+const SLOWER: u32 = WIDE | 3 << 10;
+const COMMANDS: [u32; 3] = [0x12, 0x13 | 7 << 5, 0x14 | 0x230 << 9];
+
+#[test]
+fn sdram_answers_behind_its_start_up_sequence() {
+    for (id, settings, cycles) in
+        [("stm32f746g-disco", SLOWER, 21_600), ("stm32f469i-disco", WIDE, 18_000)]
+    {
+        assert_eq!(sdram(id, settings, cycles, &COMMANDS), 16 << 20);
+        assert_eq!(sdram(id, settings, cycles - 1, &COMMANDS), 0, "100 microseconds were not over");
+        assert_eq!(sdram(id, settings, cycles, &COMMANDS[2..]), 0);
+    }
+}
+
+/// What loading the mode answers with this divider of HCLK and these times, and setting this count.
+fn sdram_told(id: &str, divider: u32, times: u32, count: u32) -> Option<&'static str> {
+    let mut board = Board::clocked(id);
+    board.write(RCC + 0x38, 1);
+    board.write(FMC + 0x140, WIDE & !(3 << 10) | divider << 10);
+    board.write(FMC + 0x148, times);
+    [(0x150, COMMANDS[2]), (0x154, count << 1)].into_iter().find_map(|(offset, value)| match board
+        .bus
+        .write(FMC + offset, Size::Word, value, board.now)
+    {
+        Err(AccessError::Wrong { what, .. }) => Some(what),
+        other => {
+            other.unwrap();
+            None
+        }
+    })
+}
+
+#[test]
+fn sdram_has_its_times() {
+    let (f746, f469) = ("stm32f746g-disco", "stm32f469i-disco");
+    for (id, divider) in [(f746, 3), (f469, 2), (f469, 3)] {
+        assert_eq!(sdram_told(id, divider, TIMES, 900), None, "{id}, {divider}");
+    }
+    // At 90 MHz each field is as short as it may be; 16.67 MHz less and some have a clock to spare.
+    for (shift, name) in
+        [(0, "TMRD"), (4, "TXSR"), (8, "TRAS"), (12, "TRC"), (16, "TWR"), (20, "TRP"), (24, "TRCD")]
+    {
+        let short = sdram_told(f469, 2, TIMES - (1 << shift), REFRESH).unwrap();
+        assert!(short.contains(name), "{name}: {short}");
+    }
+    assert_eq!(sdram_told(f469, 3, TIMES - (1 << 8), 900), None, "3 clocks of 60 MHz are 50 ns");
+    // 15.625 us are 1406 clocks of 90 MHz.
+    assert_eq!(sdram_told(f469, 2, TIMES, 1405), None);
+    assert!(sdram_told(f469, 2, TIMES, 1406).unwrap().contains("15.625 us"));
+    assert!(sdram_told(f469, 2, TIMES, 40).unwrap().contains("less than 41"));
 }
 
 #[test]

@@ -127,7 +127,15 @@ impl External {
         let attributes = if whole { attributes } else { NOWHERE.attributes };
         let is_flash = self.memory.kind == MemoryKind::QspiFlash;
         let mapped = if is_flash { bus.mapped_flash() } else { Err(NOWHERE.why) };
-        let (why, locks) = mapped.map_or_else(|why| (why, None), |bytes| ("", Some(bytes - 1)));
+        let (why, locks) = match mapped {
+            // RM0385, 13.7.3; RM0386, 12.7.3: the controller holds the bus until the memory is initialised.
+            _ if self.memory.kind == MemoryKind::Sdram => (
+                "is not set up, or not initialised in order: a board's core waits for it for ever",
+                None,
+            ),
+            Ok(bytes) => ("", Some(bytes - 1)),
+            Err(why) => (why, None),
+        };
         self.reach = Reach { bytes, why, locks, attributes };
     }
 

@@ -40,7 +40,8 @@ fn external_memory_that_is_not_set_up_is_named() {
     // movs r1,#0xc0; lsls r1,r1,#24; str r0,[r1]
     let fault = fault(&[0x21c0, 0x0609, 0x6008]);
     assert_eq!(fault.kind, FaultKind::UnmappedAccess);
-    assert!(fault.message.contains("SDRAM"), "{fault:?}");
+    assert!(fault.message.contains("SDRAM (FMC bank 1) is not set up"), "{fault:?}");
+    assert!(fault.message.contains("a board's core waits for it for ever"), "{fault:?}");
 }
 
 #[test]
