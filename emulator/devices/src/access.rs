@@ -118,6 +118,26 @@ pub enum AccessError {
         /// The rule that does not hold.
         error: ClockError,
     },
+    /// A peripheral is used whose pins are not what the board wires.
+    #[error(
+        "{peripheral} is used, but {pin}, which the board wires as {signal}, has mode {}, function {} and speed {}, where \
+         mode 2, function {function} and speed {speed} or more are needed (GPIO registers MODER, AFR, OSPEEDR; data \
+         sheet, alternate functions): a board's line stays dead, or is too slow", .found[0], .found[1], .found[2]
+    )]
+    Pin {
+        /// Its name.
+        peripheral: &'static str,
+        /// The pin.
+        pin: &'static str,
+        /// What the board wires to it.
+        signal: &'static str,
+        /// The number of the alternate function for that.
+        function: u32,
+        /// The speed that is needed.
+        speed: u32,
+        /// Mode, function and speed as they are.
+        found: [u32; 3],
+    },
     /// A value that the manual calls wrong.
     #[error("the register at 0x{address:08x} is set to what its manual forbids: {what}")]
     Wrong {

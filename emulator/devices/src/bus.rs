@@ -4,6 +4,7 @@ mod asleep;
 mod card;
 mod console;
 mod memories;
+mod pins;
 mod rules;
 
 use std::collections::BTreeMap;
@@ -29,7 +30,7 @@ use crate::rng::Rng;
 use crate::sdmmc::{self, CardQuirks, Sdmmc};
 use crate::timer::Timer;
 use crate::usart::Usart;
-use crate::wiring;
+use crate::wiring::{self, Wires};
 
 /// Where the registers of the core's system control begin (DDI 0403E, B3.2).
 const SYSTEM_CONTROL: u32 = 0xe000_e000;
@@ -139,6 +140,8 @@ pub struct Bus {
     unknown: BTreeMap<u32, u64>,
     /// Whether accesses to those are errors.
     strict: bool,
+    /// What the board wires to pins.
+    wires: Vec<&'static Wires>,
     kept: BTreeMap<u32, u32>,
     /// The register that was read last, if nothing else was accessed since.
     polled: Option<u32>,
@@ -180,6 +183,7 @@ impl Bus {
                 .map(|index| (index, table[index].first + crc::DR)),
             unknown: BTreeMap::new(),
             strict: false,
+            wires: wiring::wires(&board.id),
             kept: BTreeMap::new(),
             polled: None,
         };
@@ -308,6 +312,7 @@ impl Bus {
                 self.clocks = self.rcc.clocks();
                 self.check(index, before)
                     .map_err(|error| AccessError::Clock { address: word, error })?;
+                self.check_pins(index, offset)?;
                 if let Some(what) = broken {
                     return Err(AccessError::Wrong { address: word, what });
                 }

@@ -13,7 +13,8 @@ const END: u32 = 0x15c;
 const SDCR: u32 = 0x140;
 /// Their value at reset: 11 bits of rows, 16 lines of data, writes refused, no clock.
 const SDCR_RESET: u32 = 0x2d0;
-const SDCMR: u32 = 0x150;
+/// Commands to SDRAM.
+pub const SDCMR: u32 = 0x150;
 const SDRTR: u32 = 0x154;
 const SDSR: u32 = 0x158;
 /// Time that the memory needs between its first clock and its first command, in microseconds

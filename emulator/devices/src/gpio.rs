@@ -1,10 +1,12 @@
-//! A GPIO port: RM0385, 6.4. Inputs read their pull resistors; nothing is wired to the pins.
+//! A GPIO port: RM0385, 6.4. Inputs read their pull resistors, whatever is wired to the pins.
 
 use crate::access::{Device, Moment, Write};
 
 /// The registers.
 #[derive(Clone, Debug)]
 pub struct Gpio {
+    /// 0 is A.
+    index: u32,
     /// MODER, OTYPER, OSPEEDR, PUPDR; ODR stands apart.
     modes: [u32; 4],
     odr: u32,
@@ -20,7 +22,19 @@ impl Gpio {
             1 => [0x0000_0280, 0, 0x0000_00c0, 0x0000_0100],
             _ => [0; 4],
         };
-        Self { modes, odr: 0, lock: 0, alternate: [0; 2] }
+        Self { index, modes, odr: 0, lock: 0, alternate: [0; 2] }
+    }
+
+    /// Whether it is a port, 0 is A.
+    pub const fn is_port(&self, index: u32) -> bool {
+        self.index == index
+    }
+
+    /// Mode, number of the alternate function and speed of a pin.
+    pub fn settings(&self, pin: u32) -> [u32; 3] {
+        let of_pair = |word: u32| (word >> (2 * pin)) & 3;
+        let function = self.alternate[usize::from(pin >= 8)] >> (pin % 8 * 4);
+        [of_pair(self.modes[0]), function & 15, of_pair(self.modes[2])]
     }
 
     fn inputs(&self) -> u32 {

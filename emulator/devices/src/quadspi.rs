@@ -11,7 +11,8 @@ const DCR: u32 = 0x04;
 const SR: u32 = 0x08;
 const FCR: u32 = 0x0c;
 const DLR: u32 = 0x10;
-const CCR: u32 = 0x14;
+/// The command.
+pub const CCR: u32 = 0x14;
 const AR: u32 = 0x18;
 const ABR: u32 = 0x1c;
 const DR: u32 = 0x20;

@@ -20,7 +20,8 @@ use crate::clocks::Clocks;
 const POWER: u32 = 0x00;
 const CLKCR: u32 = 0x04;
 const ARG: u32 = 0x08;
-const CMD: u32 = 0x0c;
+/// The command.
+pub const CMD: u32 = 0x0c;
 const RESPCMD: u32 = 0x10;
 const RESP1: u32 = 0x14;
 const RESP4: u32 = 0x20;

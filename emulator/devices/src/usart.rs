@@ -117,6 +117,11 @@ impl Usart {
         self.silent.filter(|_| counts).map(|since| since.after(self.bit_cycles(bits, clocks)))
     }
 
+    /// Whether it sends or receives.
+    pub const fn is_on(&self) -> bool {
+        self.cr[0] & ENABLE != 0 && self.cr[0] & (TRANSMIT | RECEIVE) != 0
+    }
+
     fn receives(&self) -> bool {
         self.cr[0] & (ENABLE | RECEIVE) == ENABLE | RECEIVE
     }

@@ -1,5 +1,9 @@
 //! What boards wire to their microcontroller.
 
+mod pins;
+
+pub use pins::{Pin, Wires, wires};
+
 /// What gives a board its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Oscillator {

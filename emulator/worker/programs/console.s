@@ -4,11 +4,27 @@
 .rept 14
 .word 0
 .endr
-start:  movw r0, #0x3800        @ RCC: USART1 on
+start:  movw r0, #0x3800        @ RCC: GPIOA, GPIOB, USART1 on
         movt r0, #0x4002
+        movs r1, #3
+        str r1, [r0, #0x30]
         movs r1, #0x10
         str r1, [r0, #0x44]
-        dsb                     @ until the clock runs
+        dsb                     @ until the clocks run
+        movw r0, #0             @ PA9: function 7
+        movt r0, #0x4002
+        movs r1, #0x70
+        str r1, [r0, #0x24]
+        ldr r1, [r0]
+        orr r1, #0x80000
+        str r1, [r0]
+        movw r0, #0x0400        @ PB7: function 7
+        movt r0, #0x4002
+        mov r1, #0x70000000
+        str r1, [r0, #0x20]
+        ldr r1, [r0]
+        orr r1, #0x8000
+        str r1, [r0]
         movw r0, #0x1000        @ USART1, 16 clocks a bit
         movt r0, #0x4001
         movs r1, #16

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{BOARD, ENTRY, assembled, job, program, run};
+use common::{BOARD, ENTRY, assembled, job, program, run, stores};
 use tilewright_plan::Bytes;
 use tilewright_protocol::{Job, LineNoise, Response};
 use tilewright_report::{Fault, FaultKind, StackUse};
@@ -106,12 +106,26 @@ fn a_peripheral_is_not_written_before_its_clock_runs() {
     assert_eq!(enabled(&[0xe7ff, 0xbf00, 0xbf00]).kind, FaultKind::InstructionLimit);
 }
 
+/// Gives serial flash its pins: PB2, PB6, PD11 to PD13, PE2.
+fn flash_pins() -> Vec<u16> {
+    let ports = [
+        (0x4002_0400, 2 << 4 | 2 << 12, 3 << 4 | 3 << 12, [9 << 8 | 10 << 24, 0]),
+        (0x4002_0c00, 0x2a << 22, 0x3f << 22, [0, 0x999 << 12]),
+        (0x4002_1000, 2 << 4, 3 << 4, [9 << 8, 0]),
+    ];
+    let mut writes = vec![(0x4002_3830, 0x0010_001a)];
+    for (port, modes, speeds, [low, high]) in ports {
+        writes.extend([(port, modes), (port + 8, speeds), (port + 0x20, low), (port + 0x24, high)]);
+    }
+    stores(&writes)
+}
+
 /// Maps serial flash, of so many bits of addresses and one more, and reads the last of its 16 MiB.
 fn end_of_flash(size: u16) -> Fault {
     // movs r2, its number. Its clock: movw r0; movt r0; movs r1,#2; str r1,[r0]; dsb. QUADSPI: movw r0; movt r0.
     // CR: movs r1,#1; str r1,[r0]. DCR: lsls r2,r2,#16; str r2,[r0,#4]. CCR, QUAD READ: movw r1; movt r1;
     // str r1,[r0,#20]. 0x90fffffc: mvn r1,#3; movt r1,#0x90ff; ldr r3,[r1]. b .
-    fault(&[
+    let code = [
         0x2200 | size,
         0xf643,
         0x0038,
@@ -140,7 +154,8 @@ fn end_of_flash(size: u16) -> Fault {
         0x01ff,
         0x680b,
         0xe7fe,
-    ])
+    ];
+    fault(&[&flash_pins()[..], &code].concat())
 }
 
 #[test]
