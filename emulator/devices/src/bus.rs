@@ -14,7 +14,7 @@ use tilewright_board::Board;
 
 use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
 use crate::chip::{self, Model, Peripheral, enable};
-use crate::clocks::{Clocks, Rcc};
+use crate::clocks::{Clocks, Limits, Rcc};
 use crate::core_registers::CoreRegisters;
 use crate::crc::{self, Crc};
 use crate::dma::Dma;
@@ -188,6 +188,9 @@ impl Bus {
             polled: None,
         };
         this.spoil_card(CardQuirks::default());
+        if let Some(limits) = Limits::of(chip.core.idcode) {
+            this.limit_sdram(limits.sdram);
+        }
         Ok(this)
     }
 

@@ -42,6 +42,8 @@ enum Stage {
 pub struct Fmc {
     registers: BTreeMap<u32, u32>,
     banks: [Stage; 2],
+    /// The fastest clock of SDRAM, if there is a limit.
+    fastest: Option<u64>,
     broken: Option<&'static str>,
 }
 

@@ -22,6 +22,15 @@ impl Bus {
         answers.max().unwrap_or(0)
     }
 
+    /// Tells the controller of SDRAM what its pins can do.
+    pub(super) fn limit_sdram(&mut self, hertz: u64) {
+        for slot in &mut self.slots {
+            if let Slot::Fmc(device) = slot {
+                device.limit_sdram(hertz);
+            }
+        }
+    }
+
     fn quadspi(&self) -> Option<&QuadSpi> {
         self.slots.iter().find_map(|slot| match slot {
             Slot::QuadSpi(device) => Some(device.as_ref()),

@@ -9,6 +9,8 @@ pub struct Limits {
     pub scales: [[u64; 2]; 3],
     /// Of APB1 and APB2.
     pub apb: [u64; 2],
+    /// Of SDRAM: DS10916 and DS11189, SDRAM timings.
+    pub sdram: u64,
     /// What a wait state of flash suffices for.
     pub wait_state: u64,
     /// Registers of clocks that run while the core sleeps, at reset: offset, value.
@@ -25,6 +27,7 @@ const ASLEEP_F469: &[(u32, u32)] = &[(0x50, 0x7eef_97ff), (0x58, 0x3), (0x64, 0x
 const STM32F7: Limits = Limits {
     scales: [[144_000_000; 2], [168_000_000, 180_000_000], [180_000_000, 216_000_000]],
     apb: [54_000_000, 108_000_000],
+    sdram: 100_000_000,
     wait_state: 30_000_000,
     asleep: ASLEEP_F7,
 };
@@ -33,6 +36,7 @@ const STM32F7: Limits = Limits {
 const STM32F469: Limits = Limits {
     scales: [[120_000_000; 2], [144_000_000, 168_000_000], [168_000_000, 180_000_000]],
     apb: [45_000_000, 90_000_000],
+    sdram: 90_000_000,
     wait_state: 30_000_000,
     asleep: ASLEEP_F469,
 };

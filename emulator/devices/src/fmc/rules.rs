@@ -1,4 +1,5 @@
-//! What the SDRAM of the boards needs of the controller: an MT48LC4M32B2 of the grade -6A (data sheet, table 18).
+//! What the SDRAM of the boards needs of the controller: an MT48LC4M32B2 of the grade -6A (data sheet, table 18, and
+//! the limits of the FMC's clock, DS10916 and DS11189, SDRAM timings).
 
 use super::{Fmc, SDCR, SDRTR};
 use crate::clocks::Clocks;
@@ -13,6 +14,9 @@ const LATE: &str = "SDRTR lets the SDRAM's rows wait longer than 15.625 us (64 m
                     sheet): a board's memory forgets";
 const DENSE: &str =
     "SDRTR is less than 41, which the manual forbids (RM0385, 13.7.5; RM0386, 12.7.5)";
+const FAST: &str = "the SDRAM's clock is faster than the FMC's pins are made for, 100 MHz on the STM32F746 and 90 MHz on \
+                    the STM32F469 (DS10916 and DS11189, SDRAM timings): a board reads other bits now and then; divide HCLK \
+                    by 3 (SDCR1.SDCLK)";
 
 /// A field of SDTR: its first bit, nanoseconds and clocks that it has to last, and what is wrong if it does not.
 type Field = (u32, u64, u64, &'static str);
@@ -43,6 +47,11 @@ const FIELDS: [Field; 7] = [
 ];
 
 impl Fmc {
+    /// Sets the fastest clock of SDRAM, in hertz.
+    pub const fn limit_sdram(&mut self, hertz: u64) {
+        self.fastest = Some(hertz);
+    }
+
     /// Frequency of SDRAM's clock; 0 if it is off.
     fn sdram_hz(&self, clocks: Clocks) -> u64 {
         match self.get(SDCR) >> 10 & 3 {
@@ -54,6 +63,9 @@ impl Fmc {
     /// What is wrong with the settings of bank 1 (0) or 2 (1) when its memory's mode is loaded.
     pub(super) fn wrong_timing(&self, bank: usize, clocks: Clocks) -> Option<&'static str> {
         let hertz = self.sdram_hz(clocks);
+        if self.fastest.is_some_and(|fastest| hertz > fastest) {
+            return Some(FAST);
+        }
         let own = self.get(SDTR + 4 * bank as u32);
         let is_short = |&(shift, nanoseconds, clocks, _): &Field| {
             // Both banks have TRC and TRP of the first.
