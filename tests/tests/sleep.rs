@@ -80,7 +80,6 @@ fn place(file: &object::File<'_>, at: u64) -> String {
 }
 
 #[test]
-#[ignore = "the boards' firmware has not all of its NOPs yet"]
 fn three_nops_follow_each_sleep_of_the_firmware() {
     let mut images = 0;
     for entry in fs::read_dir(emulated::dist().join("firmware")).unwrap() {
