@@ -96,10 +96,15 @@ pub fn how_to_place(
             ),
             _ => {
                 let address = board.external(space).and_then(|flash| flash.address).unwrap_or(0);
+                let loaders = board.desk.as_ref().map_or(&[][..], |desk| &desk.loaders);
+                let loaders = match loaders {
+                    [] => String::new(),
+                    loaders => format!(", {}", loaders.join(" or ")),
+                };
                 writeln!(
                     text,
                     "  {name}    {address:#010x}, {bytes} bytes: write it with STM32CubeProgrammer \
-                     and the board's external loader"
+                     and the external loader of the flash that is on the board{loaders}"
                 )
             }
         };
@@ -183,6 +188,7 @@ mod tests {
         let text = how_to_place("net", &board, &firmware, &[9; 1024], &files);
         assert!(text.contains("firmware    0x08000000, 12,345 bytes"), "{text}");
         assert!(text.contains("net.flash    0x90000000, 2,048 bytes"), "{text}");
+        assert!(text.contains("N25Q128A_STM32F746G-DISCO.stldr or W25Q128JVEIQ_"), "{text}");
         // The SHA-256 of 2048 zeros, as `sha256sum` gives it.
         let sum = "e5a00aa9991ac8a5ee3109844d84a55583bd20572ad3ffcd42792f3c36b183ad";
         assert!(text.contains(&format!("\n{sum}  net.flash\n")), "as sha256sum reads it: {text}");

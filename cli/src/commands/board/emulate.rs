@@ -82,6 +82,7 @@ fn job(image: &Image) -> Result<Job, Problem> {
         }),
         frames: Vec::new(),
         hardware: Hardware::default(),
+        strict: false,
         mode: Mode::Full,
         limits: Limits { instructions: u64::MAX, console_bytes: u64::MAX },
         watches: Vec::new(),

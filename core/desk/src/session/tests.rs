@@ -277,3 +277,56 @@ fn a_frame_that_nobody_answers_is_sent_once_more() {
     let no_answer = Trouble::NoAnswer { seconds: 20, asked: false };
     assert_eq!(trouble(&talk.waits_until(20)), no_answer);
 }
+
+/// Numbers that look drawn, the same each time.
+struct Drawn(u64);
+
+impl Drawn {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+#[test]
+fn whatever_is_heard_a_talk_ends_and_no_stranger_is_sent_anything() {
+    let whole = format!("{GREETING}\nready 1\n{ANSWER}\ndone\nready 1\n");
+    let whole = whole.replace('\n', "\r\n").repeat(3);
+    for seed in 0..2000 {
+        let mut drawn = Drawn(seed);
+        let mut bytes = whole.clone().into_bytes();
+        for _ in 0..drawn.below(12) {
+            let at = drawn.below(bytes.len());
+            match drawn.below(3) {
+                0 => drop(bytes.remove(at)),
+                1 => bytes[at] = drawn.below(256) as u8,
+                // Enough is left to change.
+                _ => bytes.truncate(at.max(64)),
+            }
+        }
+        let mut talk = Talk::new(expected());
+        let (mut ends, mut said, mut left) = (0, Vec::new(), bytes.as_slice());
+        while talk.now < seconds(400) {
+            let (now, rest) = left.split_at(drawn.below(40).min(left.len()));
+            left = rest;
+            said.extend_from_slice(now);
+            for action in talk.hears(now) {
+                match action {
+                    Action::Send(_) => {
+                        let said = String::from_utf8_lossy(&said);
+                        assert!(said.contains(PLAN), "seed {seed}: {said}");
+                    }
+                    Action::End(end) => {
+                        ends += 1;
+                        let whole = |outcome: &Outcome| outcome.answer.is_whole(&expected());
+                        assert!(end.as_ref().map_or(true, |outcome| whole(outcome)), "seed {seed}");
+                    }
+                    Action::Stop | Action::Tell(_) => {}
+                }
+            }
+            talk.now += Duration::from_millis(drawn.below(3000) as u64);
+        }
+        assert_eq!(ends, 1, "seed {seed}: a talk ends once");
+    }
+}
