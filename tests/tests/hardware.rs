@@ -1,0 +1,96 @@
+//! Boards that are not as they should be: the firmware says so, or makes do.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use tilewright_planner::{Integrity, Strategy};
+use tilewright_protocol::{Hardware, Job, LineNoise};
+use tilewright_report::FaultKind;
+use tilewright_tests::emulated;
+use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
+use tilewright_tests::swapped::{Swapped, boards, console};
+
+const SEED: u64 = 9;
+
+/// A network on each board that can be bought, on hardware like this.
+fn jobs(hardware: Hardware) -> impl Iterator<Item = (String, Job)> {
+    let model = random_model(42);
+    let inputs = random_inputs(&model, 42);
+    emulated::boards().into_iter().map(move |board| {
+        let job = emulated::job(&model, &board, Strategy::Resident, &inputs).unwrap().1;
+        (board.id, Job { hardware, ..job })
+    })
+}
+
+#[test]
+fn a_board_without_its_oscillator_says_so() {
+    for (board, job) in jobs(Hardware { crystal_dead: true, ..Hardware::default() }) {
+        let outcome = emulated::run_job(job).unwrap();
+        let said = console(&outcome);
+        let fault = outcome.finish.fault.unwrap_or_else(|| panic!("{board}: no fault:\n{said}"));
+        assert_eq!(fault.kind, FaultKind::Firmware, "{board}: {}", fault.message);
+        let why =
+            if board == "nucleo-f767zi" { "does not come from" } else { "does not oscillate" };
+        let told = said.lines().any(|line| line.starts_with("error: ") && line.contains(why));
+        assert!(told, "{board}: {said}");
+    }
+}
+
+#[test]
+fn noise_on_the_line_costs_no_frame() {
+    let line_noise = Some(LineNoise { seed: SEED, noisy_in: 3, broken_in: 0 });
+    for (board, job) in jobs(Hardware { line_noise, ..Hardware::default() }) {
+        let outcome = emulated::run_job(job).unwrap();
+        let said = console(&outcome);
+        assert_eq!(outcome.finish.fault, None, "{board}: {said}");
+        assert!(said.contains("done") && !said.contains("retry"), "{board}: {said}");
+    }
+}
+
+#[test]
+fn a_missing_stop_bit_is_told() {
+    let line_noise = Some(LineNoise { seed: SEED, noisy_in: 0, broken_in: 2 });
+    for (board, job) in jobs(Hardware { line_noise, ..Hardware::default() }) {
+        let fault = emulated::run_job(job).unwrap().finish.fault;
+        assert!(fault.is_some_and(|it| it.message.contains("refused a frame")), "{board}");
+    }
+}
+
+/// A network whose weights come from a card in pieces.
+fn from_card(hardware: Hardware) -> impl Iterator<Item = (String, Swapped)> {
+    let model = random_chain(SEED);
+    boards().into_iter().map(move |board| {
+        let mut made =
+            Swapped::by(Strategy::Swap, &board, &model, SEED, Integrity::Trusted).unwrap();
+        made.job.hardware = hardware;
+        (board.id, made)
+    })
+}
+
+#[test]
+fn a_card_that_mishears_high_speed_is_read_at_half_of_it() {
+    let at_most = |hertz| Hardware { card_fastest_hertz: Some(hertz), ..Hardware::default() };
+    for (board, made) in from_card(at_most(24_000_000)) {
+        let outcome = emulated::run_job(made.job.clone()).unwrap();
+        assert_eq!(outcome.finish.fault, None, "{board}: {}", console(&outcome));
+        assert!(made.is_said(&outcome), "{board}: {}", console(&outcome));
+    }
+    for (board, made) in from_card(at_most(1_000_000)) {
+        let outcome = emulated::run_job(made.job).unwrap();
+        let fault = outcome.finish.fault.unwrap();
+        assert_eq!(fault.kind, FaultKind::Card, "{board}: {}", fault.message);
+    }
+}
+
+#[test]
+fn a_controller_that_never_says_that_its_fifo_is_full_does_not_hang_the_board() {
+    let hardware = Hardware { full_flag_missing: true, ..Hardware::default() };
+    for (board, made) in from_card(hardware) {
+        let outcome = emulated::run_job(made.job.clone()).unwrap();
+        let said = console(&outcome);
+        match &outcome.finish.fault {
+            None => assert!(made.is_said(&outcome), "{board}: {said}"),
+            Some(fault) => {
+                assert_eq!(fault.kind, FaultKind::Card, "{board}: {}\n{said}", fault.message);
+            }
+        }
+    }
+}
