@@ -94,3 +94,18 @@ fn a_controller_that_never_says_that_its_fifo_is_full_does_not_hang_the_board() 
         }
     }
 }
+
+#[test]
+fn no_kernel_reads_a_word_across_the_end_of_dtcm() {
+    let hardware = Hardware { torn_words: true, ..Hardware::default() };
+    let boards = emulated::boards().into_iter().filter(|board| board.id != "stm32f469i-disco");
+    for board in boards {
+        for name in ["mobilenet-v1-w0.25-r96", "resnet8", "ds-cnn"] {
+            let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
+            let inputs = random_inputs(&model, SEED);
+            let job = emulated::job(&model, &board, Strategy::Resident, &inputs).unwrap().1;
+            let fault = emulated::run_job(Job { hardware, ..job }).unwrap().finish.fault;
+            assert_eq!(fault, None, "{name}, {}", board.id);
+        }
+    }
+}

@@ -66,6 +66,9 @@ pub struct Hardware {
     pub full_flag_missing: bool,
     /// A unit that does not work.
     pub broken: Option<BrokenUnit>,
+    /// A word that lies half in DTCM and half in the SRAM behind it does not come whole, which is a fault; to see that
+    /// takes runs half as long again.
+    pub torn_words: bool,
     /// What disturbs its console.
     pub line_noise: Option<LineNoise>,
 }

@@ -15,6 +15,7 @@ use unicorn_engine::{
 };
 
 use crate::block;
+use crate::border;
 use crate::card::{self, Card};
 use crate::dma;
 use crate::elf::{ElfError, Firmware};
@@ -190,6 +191,7 @@ pub fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>,
     uc.add_insn_invalid_hook(sleep::invalid_instruction)?;
     pages::set_up(&mut uc)?;
     long_loads::set_up(&mut uc)?;
+    border::set_up(&mut uc)?;
     Ok(uc)
 }
 

@@ -10,6 +10,7 @@ mod account;
 mod alignment;
 mod bench;
 mod block;
+mod border;
 mod card;
 mod cause;
 mod console;

@@ -69,6 +69,8 @@ pub struct Machine {
     /// The firmware's, if it lies where the board's file says.
     pub stack: Option<Stack>,
     pub external: Vec<External>,
+    /// Whether words across the end of DTCM are looked for.
+    pub torn_words: bool,
     /// Those of the plan, if they make the core wait.
     pub constants: Option<Constants>,
     pub transfers: Transfers,
@@ -180,6 +182,7 @@ impl Machine {
             memories: Memories::default(),
             stack: None,
             external: external::memories(&board, &job.hardware),
+            torn_words: job.hardware.torn_words,
             constants: None,
             transfers: Transfers::new(&board, data_cache.as_ref(), job.hardware.broken),
             card: Card::default(),

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{assembled, run_on, short_job, stores};
+use tilewright_protocol::Job;
 use tilewright_report::{Fault, FaultKind};
 
 const F746: &str = "stm32f746g-disco";
@@ -57,4 +58,38 @@ fn sram_that_is_written_is_not_cached_write_through() {
     );
     assert!(told.message.contains("erratum 1259864"), "{told:?}");
     assert_eq!(of(F746, 3).kind, FaultKind::UnmappedAccess);
+}
+
+#[test]
+fn no_word_lies_across_the_end_of_dtcm() {
+    // movs r0,#0x20; lsls r0,r0,#8; adds r0, the upper half; lsls r0,r0,#16; adds r0, or subs; the access; b .
+    let mut job = short_job();
+    let access = |job: &Job, board, upper: u16, offset: i32, access: [u16; 2]| {
+        let [add, subtract] = [0x3000, 0x3800].map(|opcode| opcode | offset.unsigned_abs() as u16);
+        let moved = if offset < 0 { subtract } else { add };
+        let address = [0x2020, 0x0200, 0x3000 | upper, 0x0400, moved];
+        let code = [&address[..], &access, &[0xe7fe]].concat();
+        run_on(board, assembled(&code), job).0.fault.unwrap()
+    };
+    // ldr.w r1,[r0]; str.w r1,[r0]; ldrh.w r1,[r0].
+    let (load, store, half) = ([0xf8d0, 0x1000], [0xf8c0, 0x1000], [0xf8b0, 0x1000]);
+    assert_eq!(access(&job, F746, 1, -3, load).kind, FaultKind::InstructionLimit, "nobody looks");
+    job.hardware.torn_words = true;
+    for (board, upper) in [(F746, 1), ("nucleo-f767zi", 2)] {
+        for (offset, instruction, what) in [
+            (-3, load, "read of 4 bytes"),
+            (-1, store, "write of 4 bytes"),
+            (-1, half, "read of 2 bytes"),
+        ] {
+            let told = access(&job, board, upper, offset, instruction);
+            assert_eq!(told.kind, FaultKind::Firmware, "{board}, {offset}: {told:?}");
+            assert!(told.message.contains(what), "{told:?}");
+            assert!(told.message.contains("half of them lie in DTCM"), "{told:?}");
+        }
+        for (offset, instruction) in [(-4, load), (0, load), (-4, store), (-2, half), (1, store)] {
+            let whole = access(&job, board, upper, offset, instruction);
+            assert_eq!(whole.kind, FaultKind::InstructionLimit, "{board}, {offset}: {whole:?}");
+        }
+    }
+    assert_eq!(access(&job, F469, 1, -3, load).kind, FaultKind::InstructionLimit);
 }
