@@ -58,8 +58,12 @@ fn faults() -> Vec<(Hardware, &'static [&'static str])> {
 
 #[test]
 fn what_is_broken_is_found_and_named() {
-    for board in ["stm32f746g-disco", "stm32f469i-disco"] {
-        for (hardware, parts) in faults() {
+    // What both boards have is broken on the one, and the rest on each.
+    let faster = faults();
+    let other: Vec<_> =
+        faults().into_iter().filter(|(hardware, _)| hardware.sdram.is_none()).collect();
+    for (board, faults) in [("stm32f746g-disco", faster), ("stm32f469i-disco", other)] {
+        for (hardware, parts) in faults {
             let lines = lines(board, hardware, Some(card()));
             let failed = failed(&lines);
             let named = |(part, _): &(&str, &str)| parts.contains(part);

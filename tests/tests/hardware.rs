@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_planner::{Integrity, Strategy};
-use tilewright_protocol::{Hardware, Job, LineNoise};
+use tilewright_protocol::{BrokenUnit, Hardware, Job, LineNoise};
 use tilewright_report::FaultKind;
 use tilewright_tests::emulated;
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
@@ -107,5 +107,21 @@ fn no_kernel_reads_a_word_across_the_end_of_dtcm() {
             let fault = emulated::run_job(Job { hardware, ..job }).unwrap().finish.fault;
             assert_eq!(fault, None, "{name}, {}", board.id);
         }
+    }
+}
+
+#[test]
+fn copies_that_never_end_are_given_up() {
+    let hardware = Hardware { broken: Some(BrokenUnit::Copies), ..Hardware::default() };
+    let model = random_model(42);
+    for board in boards() {
+        let by = |strategy| Swapped::by(strategy, &board, &model, 42, Integrity::Trusted);
+        // The NUCLEO-F767ZI has no memory to copy from.
+        let Ok(mut made) = by(Strategy::Overlay) else { continue };
+        made.job.hardware = hardware;
+        let outcome = emulated::run_job(made.job.clone()).unwrap();
+        let said = console(&outcome);
+        let told = said.lines().any(|line| line.starts_with("error: ") && line.contains("step"));
+        assert!(told, "{}: {said}", board.id);
     }
 }
