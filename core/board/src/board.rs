@@ -182,6 +182,10 @@ pub struct Board {
     pub name: String,
     /// How far the project carries it.
     pub support: Support,
+    /// Name of the file in `chips/` that has its microcontroller's peripherals, for the emulator; missing for boards
+    /// without firmware.
+    #[serde(default)]
+    pub chip: Option<String>,
     /// Core and clock.
     pub core: Core,
     /// Memories.

@@ -13,7 +13,7 @@ use thiserror::Error;
 use tilewright_board::Board;
 
 use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
-use crate::chip::{self, Model, Peripheral, enable};
+use crate::chip::{self, Model, Peripheral};
 use crate::clocks::{Clocks, Limits, Rcc};
 use crate::core_registers::CoreRegisters;
 use crate::crc::{self, Crc};
@@ -121,6 +121,8 @@ const DMA_INTERRUPTS: [[u32; 8]; 2] =
 #[derive(Clone, Debug)]
 pub struct Bus {
     table: &'static [Peripheral],
+    /// Offsets of the registers that enable clocks.
+    enables: &'static [u32],
     slots: Vec<Slot>,
     /// Slots that were written to: no other can raise an interrupt or know of a later time.
     awake: Vec<usize>,
@@ -155,7 +157,7 @@ impl Bus {
     pub fn new(board: &Board) -> Result<Self, NoDevices> {
         let unknown = || NoDevices { board: board.id.clone() };
         let firmware = board.firmware.as_ref().ok_or_else(unknown)?;
-        let chip = chip::on(&board.id).ok_or_else(unknown)?;
+        let chip = board.chip.as_deref().and_then(chip::find).ok_or_else(unknown)?;
         let table = chip.peripherals;
         let is_console = |p: &Peripheral| {
             p.name == firmware.console
@@ -165,6 +167,7 @@ impl Bus {
         let named = |name| table.iter().position(|peripheral| peripheral.name == name);
         let mut this = Self {
             table,
+            enables: chip.enables,
             slots: table.iter().map(|peripheral| Slot::new(peripheral.model)).collect(),
             awake: Vec::new(),
             clocks: rcc.clocks(),
@@ -222,9 +225,8 @@ impl Bus {
     pub fn enables_clocks(&self, address: u32) -> bool {
         let index = self.find(address & !3);
         index.is_some_and(|index| {
-            let enables = enable::AHB1..=enable::APB2;
             matches!(self.slots[index], Slot::Rcc)
-                && enables.contains(&((address & !3) - self.table[index].first))
+                && self.enables.contains(&((address & !3) - self.table[index].first))
         })
     }
 

@@ -1,7 +1,6 @@
-//! Microcontrollers: what their assembly files say, by board.
+//! Microcontrollers, as `chips/*.toml` have them; the build script makes tables of these files.
 
 use crate::plain::Rule;
-use crate::{cortex_m33, stm32f469, stm32f746, stm32f767};
 
 /// What stands behind a range of addresses.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +81,8 @@ pub struct CoreIdentity {
 pub struct Chip {
     /// All peripherals by address.
     pub peripherals: &'static [Peripheral],
+    /// Offsets of the registers that enable clocks.
+    pub enables: &'static [u32],
     /// Registers of the clock control that are not 0 at reset: offset, value.
     pub rcc_reset: &'static [(u32, u32)],
     /// Offset of the clock control's last register.
@@ -93,15 +94,11 @@ pub struct Chip {
     pub core: CoreIdentity,
 }
 
-/// The microcontroller on a board, with whatever firmware; nothing if it is not modelled.
-pub fn on(board: &str) -> Option<&'static Chip> {
-    match board.strip_suffix(tilewright_board::SMALL).unwrap_or(board) {
-        "stm32f746g-disco" => Some(&stm32f746::CHIP),
-        "nucleo-f767zi" => Some(&stm32f767::CHIP),
-        "stm32f469i-disco" => Some(&stm32f469::CHIP),
-        "bench-cortex-m33" => Some(&cortex_m33::CHIP),
-        _ => None,
-    }
+include!(concat!(env!("OUT_DIR"), "/chips.rs"));
+
+/// The microcontroller of this name; nothing if it is not modelled.
+pub fn find(name: &str) -> Option<&'static Chip> {
+    CHIPS.iter().find(|(known, _)| *known == name).map(|(_, chip)| chip)
 }
 
 /// Offsets of the clock enable registers, alike on STM32F4 and STM32F7.
@@ -118,102 +115,14 @@ pub mod enable {
     pub const APB2: u32 = 0x44;
 }
 
-/// What two microcontrollers share and what one of them has of its own, each in the order of addresses; what
-/// stands at an address of the other's is instead of that.
-pub const fn merged<const COUNT: usize>(
-    shared: &[Peripheral],
-    own: &[Peripheral],
-) -> [Peripheral; COUNT] {
-    let mut all = [own[0]; COUNT];
-    let (mut count, mut of_shared, mut of_own) = (0, 0, 0);
-    while count < COUNT {
-        let is_own = of_shared == shared.len()
-            || of_own < own.len() && own[of_own].first <= shared[of_shared].first;
-        if !is_own {
-            all[count] = shared[of_shared];
-            of_shared += 1;
-        } else {
-            if of_shared < shared.len() && own[of_own].first == shared[of_shared].first {
-                of_shared += 1;
-            }
-            all[count] = own[of_own];
-            of_own += 1;
-        }
-        count += 1;
-    }
-    assert!(of_shared == shared.len() && of_own == own.len(), "there is no place for all");
-    all
-}
-
-/// A peripheral of 1 KB.
-pub const fn p(
-    name: &'static str,
-    first: u32,
-    clock: Option<(u32, u32)>,
-    interrupt: Option<u32>,
-    model: Model,
-) -> Peripheral {
-    Peripheral { name, first, last: first + 0x3ff, clock, interrupt, model }
-}
-
-/// What is not modelled, of any size.
-pub const fn other(name: &'static str, first: u32, last: u32, clock: (u32, u32)) -> Peripheral {
-    let model = Model::Unmodelled;
-    Peripheral { name, first, last, clock: Some(clock), interrupt: None, model }
-}
-
-/// What is not modelled, of 1 KB.
-pub const fn small(name: &'static str, first: u32, clock: (u32, u32)) -> Peripheral {
-    other(name, first, first + 0x3ff, clock)
-}
-
-/// A timer; `wide`: its counter has 32 bits.
-pub const fn timer(
-    name: &'static str,
-    first: u32,
-    clock: (u32, u32),
-    interrupt: u32,
-    wide: bool,
-) -> Peripheral {
-    let apb = (clock.0 == enable::APB2) as usize;
-    p(name, first, Some(clock), Some(interrupt), Model::Timer(apb, wide))
-}
-
-/// A USART or UART.
-pub const fn usart(
-    name: &'static str,
-    first: u32,
-    clock: (u32, u32),
-    interrupt: u32,
-    model: Model,
-) -> Peripheral {
-    p(name, first, Some(clock), Some(interrupt), model)
-}
-
-/// GPIO port `index`; 0 is A.
-pub const fn gpio(name: &'static str, index: u32) -> Peripheral {
-    p(name, 0x4002_0000 + index * 0x400, Some((enable::AHB1, index)), None, Model::Gpio(index))
-}
-
-/// A controller of external memory, of 4 KB.
-pub const fn external(
-    name: &'static str,
-    first: u32,
-    clock: u32,
-    interrupt: u32,
-    model: Model,
-) -> Peripheral {
-    let (last, clock) = (first + 0xfff, Some((enable::AHB3, clock)));
-    Peripheral { name, first, last, clock, interrupt: Some(interrupt), model }
-}
-
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
     #[test]
     fn peripherals_are_in_order_and_apart() {
-        for chip in [&stm32f746::CHIP, &stm32f767::CHIP, &stm32f469::CHIP, &cortex_m33::CHIP] {
+        for (_, chip) in CHIPS {
             for pair in chip.peripherals.windows(2) {
                 assert!(pair[0].last < pair[1].first, "{} {}", pair[0].name, pair[1].name);
             }
@@ -221,9 +130,24 @@ mod tests {
     }
 
     #[test]
-    fn fixed_registers_are_in_order() {
-        for chip in [&stm32f746::CHIP, &stm32f767::CHIP, &stm32f469::CHIP, &cortex_m33::CHIP] {
-            assert!(chip.core.fixed.is_sorted_by_key(|(at, _)| *at));
+    fn every_board_with_firmware_names_a_chip_that_has_its_console() {
+        for board in tilewright_board::all() {
+            let Some(firmware) = &board.firmware else { continue };
+            let chip = find(board.chip.as_ref().unwrap()).unwrap();
+            let is_there = chip.peripherals.iter().any(|p| p.name == firmware.console);
+            assert!(is_there, "{}: {}", board.id, firmware.console);
         }
+    }
+
+    #[test]
+    fn what_is_like_another_replaces_what_stands_at_its_addresses() {
+        let [shared, own] = ["stm32f746ng", "stm32f767zi"].map(|name| find(name).unwrap());
+        assert_eq!(own.peripherals.len(), shared.peripherals.len() + 5);
+        let at = |chip: &Chip, name| {
+            let found = chip.peripherals.iter().find(|p| p.name == name).unwrap();
+            format!("{:?}", found.model)
+        };
+        assert_ne!(at(own, "FLASH"), at(shared, "FLASH"));
+        assert_eq!(at(own, "PWR"), at(shared, "PWR"));
     }
 }

@@ -205,13 +205,16 @@ const fn is_of_caches(offset: u32) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
     #[test]
     fn a_reset_needs_the_key() {
-        let (mut scb, mut nvic) =
-            (Scb::new(crate::stm32f746::CHIP.core, 0x0800_0000), Nvic::default());
+        let (mut scb, mut nvic) = (
+            Scb::new(crate::chip::find("stm32f746ng").unwrap().core, 0x0800_0000),
+            Nvic::default(),
+        );
         let mut write = |value| scb.write(AIRCR, Write { value, mask: u32::MAX }, &mut nvic);
         assert_eq!(write(0x0000_0004), Effect::None);
         assert_eq!(write(0x05fa_0004), Effect::Reset);

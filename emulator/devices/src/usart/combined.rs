@@ -82,13 +82,14 @@ impl Usart {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::access::{Device, Time};
     use crate::clocks::Rcc;
 
     fn at(cycles: u64) -> Moment {
-        let rcc = Rcc::new(&crate::stm32f469::CHIP, 180_000_000, None);
+        let rcc = Rcc::new(crate::chip::find("stm32f469ni").unwrap(), 180_000_000, None);
         Moment { now: Time(cycles), clocks: rcc.clocks() }
     }
 
