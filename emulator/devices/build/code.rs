@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::file::{ChipFile, ClockControl, Model, Peripheral, Registers, Rule};
-
-/// A peripheral of 1 KB has so many bytes less one.
-const SMALL: u32 = 0x3ff;
+use crate::file::{ChipFile, ClockControl, Layout, Model, Peripheral, Registers, Rule};
 
 /// A table of all chips.
 ///
@@ -53,12 +50,17 @@ fn of_chip(file: &ChipFile, files: &BTreeMap<String, ChipFile>) -> Result<String
     });
     let mut text = String::new();
     let clocks = file.clock_control.as_ref();
+    let layout = match clocks.map(|clocks| clocks.layout) {
+        None => "None",
+        Some(Layout::Stm32f4) => "Stm32f4",
+        Some(Layout::Stm32l4) => "Stm32l4",
+    };
     let enables: Vec<u32> =
         clocks.map(|clocks| clocks.enables.values().copied().collect()).unwrap_or_default();
     let reset = clocks.map(|clocks| clocks.reset.as_slice()).unwrap_or_default();
     write!(
         text,
-        "Chip {{\nperipherals: &[\n{}],\nenables: &{enables:?},\n\
+        "Chip {{\nperipherals: &[\n{}],\nlayout: Layout::{layout},\nenables: &{enables:?},\n\
          rcc_reset: {},\nrcc_last: {},\ncard_clock: {},\ncore: CoreIdentity {{ fixed: {}, ccr: {}, \
          caches: {caches}, locked_counter: {}, idcode: {} }} }}",
         peripherals.into_values().collect::<String>(),
@@ -76,7 +78,7 @@ fn of_chip(file: &ChipFile, files: &BTreeMap<String, ChipFile>) -> Result<String
 
 fn of_peripheral(peripheral: &Peripheral, file: &ChipFile) -> Result<String, String> {
     let Peripheral { name, first, .. } = peripheral;
-    let last = peripheral.last.unwrap_or(first + SMALL);
+    let last = peripheral.last.unwrap_or(first + (file.peripherals.bytes - 1));
     if last < *first {
         return Err("it ends before it begins".to_owned());
     }
@@ -93,8 +95,12 @@ fn of_peripheral(peripheral: &Peripheral, file: &ChipFile) -> Result<String, Str
         None => "Unmodelled".to_owned(),
         Some(Model::Rcc) => "Rcc".to_owned(),
         Some(Model::Gpio(port)) => format!("Gpio({port})"),
+        Some(Model::AnalogGpio(port)) => format!("AnalogGpio({port})"),
         Some(Model::Usart(number)) => format!("Usart({number})"),
         Some(Model::CombinedUsart(number)) => format!("CombinedUsart({number})"),
+        Some(Model::Lpuart) => "LpUart".to_owned(),
+        Some(Model::NrfUart) => "NrfUart".to_owned(),
+        Some(Model::NrfTimer) => "NrfTimer".to_owned(),
         Some(Model::Timer(bits @ (16 | 32))) => {
             format!("Timer({}, {})", u8::from(bus), *bits == 32)
         }

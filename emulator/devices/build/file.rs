@@ -59,6 +59,8 @@ pub struct Caches {
 pub enum Layout {
     /// RCC of STM32F4 and STM32F7.
     Stm32f4,
+    /// RCC of STM32L4+.
+    Stm32l4,
 }
 
 /// What switches clocks.
@@ -66,8 +68,7 @@ pub enum Layout {
 #[serde(deny_unknown_fields)]
 pub struct ClockControl {
     /// Which registers it has.
-    #[serde(rename = "layout")]
-    pub _layout: Layout,
+    pub layout: Layout,
     /// Offset of its last register.
     pub last: u32,
     /// Offsets of the enable registers that peripherals name.
@@ -86,11 +87,19 @@ pub struct ClockControl {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Peripherals {
+    /// Bytes of one of which nothing else is said.
+    #[serde(default = "usual_bytes")]
+    pub bytes: u32,
     /// In the order of addresses.
     pub list: Vec<Peripheral>,
     /// Where this stands.
     #[serde(rename = "source")]
     pub _source: String,
+}
+
+/// 1 KB.
+const fn usual_bytes() -> u32 {
+    0x400
 }
 
 /// A peripheral.
@@ -101,7 +110,7 @@ pub struct Peripheral {
     pub name: String,
     /// First address.
     pub first: u32,
-    /// Last address; nothing: it has 1 KB.
+    /// Last address; nothing: it has as many bytes as most.
     pub last: Option<u32>,
     /// Enable register and bit; nothing if it is always clocked.
     pub clock: Option<(String, u32)>,
@@ -119,10 +128,18 @@ pub enum Model {
     Rcc,
     /// GPIO port, 0 is A.
     Gpio(u32),
+    /// The same, whose pins are analog at reset.
+    AnalogGpio(u32),
     /// USART or UART with its number.
     Usart(u32),
     /// The same in the older layout.
     CombinedUsart(u32),
+    /// UART whose divider counts in 256ths of its clock.
+    Lpuart,
+    /// UART of nRF52 without DMA.
+    NrfUart,
+    /// Timer of nRF52.
+    NrfTimer,
     /// Timer with a counter of so many bits.
     Timer(u32),
     /// External interrupts.

@@ -6,30 +6,24 @@ mod console;
 mod memories;
 mod pins;
 mod rules;
+mod slot;
 
 use std::collections::BTreeMap;
 
+use slot::Slot;
 use thiserror::Error;
 use tilewright_board::Board;
 
 use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
-use crate::chip::{self, Model, Peripheral};
-use crate::clocks::{Clocks, Limits, Rcc};
+use crate::chip::{self, Layout, Model, Peripheral};
+use crate::clocks::{Clocks, Limits};
+use crate::control::ClockControl;
 use crate::core_registers::CoreRegisters;
-use crate::crc::{self, Crc};
-use crate::dma::Dma;
-use crate::exti::Exti;
-use crate::fmc::Fmc;
-use crate::gpio::Gpio;
+use crate::crc;
 use crate::maintenance::Maintenance;
 use crate::mpu::Attributes;
 use crate::nvic::{Masks, Nvic};
-use crate::plain::Plain;
-use crate::quadspi::QuadSpi;
-use crate::rng::Rng;
-use crate::sdmmc::{self, CardQuirks, Sdmmc};
-use crate::timer::Timer;
-use crate::usart::Usart;
+use crate::sdmmc::{self, CardQuirks};
 use crate::wiring::{self, Wires};
 
 /// Where the registers of the core's system control begin (DDI 0403E, B3.2).
@@ -41,72 +35,6 @@ const SYSTEM_CONTROL: u32 = 0xe000_e000;
 pub struct NoDevices {
     /// Board id.
     pub board: String,
-}
-
-#[derive(Clone, Debug)]
-enum Slot {
-    Rcc,
-    Gpio(Gpio),
-    Usart(Box<Usart>),
-    Timer(Box<Timer>),
-    Exti(Exti),
-    Dma(Box<Dma>),
-    Fmc(Fmc),
-    QuadSpi(Box<QuadSpi>),
-    Sdmmc(Box<Sdmmc>),
-    Crc(Crc),
-    Rng(Rng),
-    Plain(Plain),
-    Unmodelled,
-}
-
-impl Slot {
-    fn new(model: Model) -> Self {
-        match model {
-            Model::Rcc => Self::Rcc,
-            Model::Gpio(index) => Self::Gpio(Gpio::new(index)),
-            Model::Usart(number) => Self::Usart(Box::new(Usart::new(number))),
-            Model::CombinedUsart(number) => Self::Usart(Box::new(Usart::combined(number))),
-            Model::Timer(apb, wide) => Self::Timer(Box::new(Timer::new(apb, wide))),
-            Model::Exti => Self::Exti(Exti::default()),
-            Model::Dma(second) => Self::Dma(Box::new(Dma::new(second))),
-            Model::Fmc => Self::Fmc(Fmc::default()),
-            Model::QuadSpi => Self::QuadSpi(Box::default()),
-            Model::Sdmmc => Self::Sdmmc(Box::default()),
-            Model::Crc => Self::Crc(Crc::default()),
-            Model::Rng => Self::Rng(Rng::default()),
-            Model::Plain(end, rules) => Self::Plain(Plain::new(end, rules)),
-            Model::Unmodelled => Self::Unmodelled,
-        }
-    }
-
-    fn device<'a>(&'a mut self, rcc: &'a mut Rcc) -> Option<&'a mut dyn Device> {
-        match self {
-            Self::Rcc => Some(rcc),
-            Self::Gpio(device) => Some(device),
-            Self::Usart(device) => Some(device.as_mut()),
-            Self::Timer(device) => Some(device.as_mut()),
-            Self::Exti(device) => Some(device),
-            Self::Dma(device) => Some(device.as_mut()),
-            Self::Fmc(device) => Some(device),
-            Self::QuadSpi(device) => Some(device.as_mut()),
-            Self::Sdmmc(device) => Some(device.as_mut()),
-            Self::Crc(device) => Some(device),
-            Self::Rng(device) => Some(device),
-            Self::Plain(device) => Some(device),
-            Self::Unmodelled => None,
-        }
-    }
-
-    fn timed(&mut self) -> Option<&mut dyn Device> {
-        match self {
-            Self::Usart(device) => Some(device.as_mut()),
-            Self::Timer(device) => Some(device.as_mut()),
-            Self::Dma(device) => Some(device.as_mut()),
-            Self::Sdmmc(device) => Some(device.as_mut()),
-            _ => None,
-        }
-    }
 }
 
 /// Interrupts of EXTI lines 0 to 15 (RM0385, table 46; RM0386, table 44).
@@ -126,7 +54,7 @@ pub struct Bus {
     slots: Vec<Slot>,
     /// Slots that were written to: no other can raise an interrupt or know of a later time.
     awake: Vec<usize>,
-    rcc: Rcc,
+    control: ClockControl,
     clocks: Clocks,
     core: CoreRegisters,
     console: usize,
@@ -159,27 +87,28 @@ impl Bus {
         let firmware = board.firmware.as_ref().ok_or_else(unknown)?;
         let chip = board.chip.as_deref().and_then(chip::find).ok_or_else(unknown)?;
         let table = chip.peripherals;
-        let is_console = |p: &Peripheral| {
-            p.name == firmware.console
-                && matches!(p.model, Model::Usart(_) | Model::CombinedUsart(_))
-        };
-        let rcc = Rcc::new(chip, board.core.clock.hertz.0, wiring::oscillator(&board.id));
+        let is_console =
+            |p: &Peripheral| p.name == firmware.console && Slot::new(p.model).serial().is_some();
+        let oscillator = wiring::oscillator(&board.id);
+        let control = ClockControl::new(chip, board.core.clock.hertz.0, oscillator);
         let named = |name| table.iter().position(|peripheral| peripheral.name == name);
+        // Whose registers tell what clocks have to suit.
+        let suits = |name| named(name).filter(|_| chip.layout == Layout::Stm32f4);
         let mut this = Self {
             table,
             enables: chip.enables,
             slots: table.iter().map(|peripheral| Slot::new(peripheral.model)).collect(),
             awake: Vec::new(),
-            clocks: rcc.clocks(),
-            rcc,
+            clocks: control.clocks(),
+            control,
             core: CoreRegisters::new(chip.core, firmware.flash_address),
             console: table.iter().position(is_console).ok_or_else(unknown)?,
             moving: table
                 .iter()
                 .position(|peripheral| matches!(peripheral.model, Model::Dma(true))),
             reader: table.iter().position(|peripheral| matches!(peripheral.model, Model::Sdmmc)),
-            flash: named("FLASH"),
-            power: named("PWR"),
+            flash: suits("FLASH"),
+            power: suits("PWR"),
             summing: table
                 .iter()
                 .position(|peripheral| matches!(peripheral.model, Model::Crc))
@@ -208,13 +137,13 @@ impl Bus {
 
     fn is_clocked(&self, index: usize) -> bool {
         let clock = self.table.get(index).and_then(|peripheral| peripheral.clock);
-        clock.is_none_or(|(register, bit)| self.rcc.is_on(register, bit))
+        clock.is_none_or(|(register, bit)| self.control.is_on(register, bit))
     }
 
     /// Whether the clock of a peripheral that was enabled runs by now.
     fn runs(&self, index: usize, address: u32, now: Time) -> Result<(), AccessError> {
         let clock = self.table.get(index).and_then(|peripheral| peripheral.clock);
-        match clock.and_then(|(register, bit)| self.rcc.settles(register, bit, now)) {
+        match clock.and_then(|(register, bit)| self.control.settles(register, bit, now)) {
             Some((cycles, needed)) => Err(AccessError::Early { address, cycles, needed }),
             None => Ok(()),
         }
@@ -232,7 +161,7 @@ impl Bus {
 
     /// The core waits until the stores of its block take effect.
     pub fn settle(&mut self) {
-        self.rcc.settle();
+        self.control.settle();
     }
 
     /// Name of the peripheral at an address.
@@ -265,7 +194,7 @@ impl Bus {
                 self.runs(index, address, now)?;
                 let at = self.at(now);
                 let offset = word - self.table[index].first;
-                let device = self.slots[index].device(&mut self.rcc);
+                let device = self.slots[index].device(&mut self.control);
                 let value = device.and_then(|device| device.read(offset, at));
                 // Reading takes causes of interrupts away, of its own device alone.
                 self.update_lines_of(index);
@@ -310,11 +239,11 @@ impl Bus {
                 self.wake(index);
                 let before = self.supply();
                 let (mut known, mut broken) = (false, None);
-                if let Some(device) = self.slots[index].device(&mut self.rcc) {
+                if let Some(device) = self.slots[index].device(&mut self.control) {
                     known = device.write(offset, write, at);
                     broken = device.take_broken();
                 }
-                self.clocks = self.rcc.clocks();
+                self.clocks = self.control.clocks();
                 self.check(index, before)
                     .map_err(|error| AccessError::Clock { address: word, error })?;
                 self.check_pins(index, offset)?;
@@ -351,7 +280,13 @@ impl Bus {
     fn wake(&mut self, index: usize) {
         let acts = matches!(
             self.slots[index],
-            Slot::Usart(_) | Slot::Timer(_) | Slot::Exti(_) | Slot::Dma(_) | Slot::Sdmmc(_)
+            Slot::Usart(_)
+                | Slot::NrfUart(_)
+                | Slot::Timer(_)
+                | Slot::NrfTimer(_)
+                | Slot::Exti(_)
+                | Slot::Dma(_)
+                | Slot::Sdmmc(_)
         );
         if acts && !self.awake.contains(&index) {
             self.awake.push(index);
@@ -367,9 +302,6 @@ impl Bus {
     fn update_lines_of(&mut self, index: usize) {
         let (peripheral, slot) = (&self.table[index], &self.slots[index]);
         let high = match slot {
-            Slot::Usart(device) => device.lines()[0],
-            Slot::Timer(device) => device.lines()[0],
-            Slot::Sdmmc(device) => device.lines()[0],
             Slot::Exti(exti) => {
                 for (lines, interrupt) in EXTI_INTERRUPTS {
                     self.core.nvic.set_line(*interrupt, exti.pending() & lines != 0);
@@ -383,7 +315,10 @@ impl Bus {
                 }
                 return;
             }
-            _ => return,
+            _ => match slot.with_one_line() {
+                Some(device) => device.lines()[0],
+                None => return,
+            },
         };
         if let Some(interrupt) = peripheral.interrupt {
             self.core.nvic.set_line(interrupt, high);
@@ -394,11 +329,10 @@ impl Bus {
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         self.awake.iter().fold(self.core.next_event(), |first, index| {
-            let next = match &self.slots[*index] {
-                Slot::Usart(device) => device.next_event(self.clocks),
-                Slot::Timer(device) => device.next_event(self.clocks),
-                Slot::Dma(device) => device.next_event(self.clocks),
-                Slot::Sdmmc(device) => device.next_event(self.clocks),
+            let slot = &self.slots[*index];
+            let next = match (slot.with_one_line(), slot) {
+                (Some(device), _) => device.next_event(self.clocks),
+                (_, Slot::Dma(device)) => device.next_event(self.clocks),
                 _ => None,
             };
             earlier(first, next)
@@ -416,6 +350,7 @@ impl Bus {
         let index = self.find(word)?;
         match self.slots.get(index)? {
             Slot::Usart(device) => device.poll_until(word - self.table[index].first),
+            Slot::NrfUart(device) => device.poll_until(word - self.table[index].first),
             Slot::Sdmmc(device) if word - self.table[index].first == sdmmc::STA => {
                 device.next_event(self.clocks)
             }

@@ -9,10 +9,18 @@ pub enum Model {
     Rcc,
     /// GPIO port, 0 is A.
     Gpio(u32),
+    /// The same, whose pins are analog at reset.
+    AnalogGpio(u32),
     /// USART or UART with its number.
     Usart(u32),
     /// The same in the older layout, with one status and one data register.
     CombinedUsart(u32),
+    /// UART whose divider counts in 256ths of its clock.
+    LpUart,
+    /// UART of nRF52 without DMA.
+    NrfUart,
+    /// Timer of nRF52.
+    NrfTimer,
     /// Timer on APB1 (0) or APB2 (1); true: a counter of 32 bits.
     Timer(usize, bool),
     /// External interrupts.
@@ -76,11 +84,24 @@ pub struct CoreIdentity {
     pub idcode: u32,
 }
 
+/// Which registers switch the clocks of peripherals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// None that firmware needs.
+    None,
+    /// RCC of STM32F4 and STM32F7.
+    Stm32f4,
+    /// RCC of STM32L4+.
+    Stm32l4,
+}
+
 /// A microcontroller.
 #[derive(Clone, Copy, Debug)]
 pub struct Chip {
     /// All peripherals by address.
     pub peripherals: &'static [Peripheral],
+    /// Which registers switch their clocks.
+    pub layout: Layout,
     /// Offsets of the registers that enable clocks.
     pub enables: &'static [u32],
     /// Registers of the clock control that are not 0 at reset: offset, value.

@@ -14,7 +14,7 @@ use crate::access::{Device, Moment, Time, Write};
 use crate::chip::{Chip, enable};
 use crate::wiring::Oscillator;
 
-const HSI_HZ: u64 = 16_000_000;
+pub const HSI_HZ: u64 = 16_000_000;
 
 const CR: u32 = 0x00;
 const PLLCFGR: u32 = 0x04;
@@ -50,6 +50,27 @@ pub struct Clocks {
 }
 
 impl Clocks {
+    /// Where firmware sets the core to `core_hz`, the core's clock divides the system clock by `ahb_divider`, and two
+    /// bits for each USART select its source.
+    pub const fn of(
+        core_hz: u64,
+        ahb_divider: u64,
+        apb_divider: [u64; 2],
+        usart_sources: u32,
+    ) -> Self {
+        Self { core_hz, ahb_divider, apb_divider, card_hz: 0, dckcfgr2: usart_sources }
+    }
+
+    /// Core cycles for so many 256ths of a tick of the clock of LPUART1 (RM0432, RCC_CCIPR.LPUART1SEL).
+    pub fn lpuart_cycles(&self, parts: u64) -> u64 {
+        match self.dckcfgr2 >> 10 & 3 {
+            0 => parts * self.apb_divider[0] / 256,
+            1 => parts / self.ahb_divider / 256,
+            // HSI; LSE too slow to matter.
+            _ => parts.saturating_mul(self.core_hz) / HSI_HZ / 256,
+        }
+    }
+
     /// Core cycles for `ticks` of the clock of a USART (1 to 8).
     pub fn usart_cycles(&self, usart: u32, ticks: u64) -> u64 {
         let usart = usart.clamp(1, 8);

@@ -37,6 +37,16 @@ impl Gpio {
         [of_pair(self.modes[0]), function & 15, of_pair(self.modes[2])]
     }
 
+    /// The same, where all pins but those of the debugger are analog (RM0432, GPIO registers).
+    pub fn analog(index: u32) -> Self {
+        let modes = match index {
+            0 => [0xabff_ffff, 0, 0x0c00_0000, 0x6400_0000],
+            1 => [0xffff_febf, 0, 0, 0x0000_0100],
+            _ => [0xffff_ffff, 0, 0, 0],
+        };
+        Self { modes, ..Self::new(index) }
+    }
+
     fn inputs(&self) -> u32 {
         (0..16).fold(0, |levels, pin| {
             let output = self.modes[0] >> (pin * 2) & 3 == 1;

@@ -3,7 +3,7 @@
 //! A [`Bus`] holds the devices of a board's microcontroller and dispatches accesses by address.
 //! Time is counted in cycles of the core ([`Time`]); a device does nothing between accesses but
 //! says when it next will ([`Bus::next_event`]). Manuals: RM0385 (STM32F75xxx and STM32F74xxx),
-//! RM0410 (STM32F76xxx and STM32F77xxx), RM0386 (STM32F469xx and STM32F479xx), PM0253 and PM0214
+//! RM0410 (STM32F76xxx and STM32F77xxx), RM0386 (STM32F469xx and STM32F479xx), RM0432 (STM32L4+), PM0253 and PM0214
 //! (programming manuals of STM32F7 and STM32F4), DDI 0403E (Armv7-M).
 
 mod access;
@@ -11,6 +11,8 @@ mod bus;
 mod card;
 mod chip;
 mod clocks;
+mod clocks_l4;
+mod control;
 mod core_registers;
 mod crc;
 mod dma;
@@ -20,12 +22,15 @@ mod fmc;
 mod gpio;
 mod maintenance;
 mod mpu;
+mod nrf_timer;
+mod nrf_uart;
 mod nvic;
 mod plain;
 mod quadspi;
 mod rng;
 mod scb;
 mod sdmmc;
+mod serial;
 mod systick;
 mod timer;
 mod usart;

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use crate::access::{Device, Moment, Time, Write, earlier};
 use crate::clocks::Clocks;
+use crate::serial::Serial;
 
 const ENABLE: u32 = 1;
 const RECEIVE: u32 = 1 << 2;
@@ -16,6 +17,10 @@ const TRANSMIT: u32 = 1 << 3;
 const OVER8: u32 = 1 << 15;
 /// CR2: the receiver timeout counts.
 const TIMEOUT: u32 = 1 << 23;
+
+/// Registers of guard time and prescaler, and of the receiver timeout.
+const GTPR: u32 = 0x10;
+const RTOR: u32 = 0x14;
 
 const ORE: u32 = 1 << 3;
 const IDLE: u32 = 1 << 4;
@@ -32,6 +37,8 @@ const CLEARABLE: u32 = 0x0012_1b5f;
 #[derive(Clone, Debug)]
 pub struct Usart {
     number: u32,
+    /// Its divider counts in 256ths, and it times no silence.
+    low_power: bool,
     /// In the older layout: whether the status register was read since the data register was.
     combined: Option<bool>,
     cr: [u32; 3],
@@ -61,6 +68,7 @@ impl Usart {
     pub fn new(number: u32) -> Self {
         Self {
             number,
+            low_power: false,
             combined: None,
             cr: [0; 3],
             brr: 0,
@@ -85,13 +93,16 @@ impl Usart {
         Self { combined: Some(false), ..Self::new(number) }
     }
 
-    /// Disturbs what arrives.
-    pub const fn disturb(&mut self, noise: Noise) {
-        self.noise = Some(noise);
+    /// A low-power UART (RM0432, LPUART).
+    pub fn low_power() -> Self {
+        Self { low_power: true, ..Self::new(1) }
     }
 
     /// Core cycles of a number of bits.
     fn bit_cycles(&self, bits: u64, clocks: Clocks) -> u64 {
+        if self.low_power {
+            return clocks.lpuart_cycles(u64::from(self.brr) * bits).max(1);
+        }
         let divider = if self.cr[0] & OVER8 == 0 {
             u64::from(self.brr)
         } else {
@@ -124,37 +135,6 @@ impl Usart {
 
     fn receives(&self) -> bool {
         self.cr[0] & (ENABLE | RECEIVE) == ENABLE | RECEIVE
-    }
-
-    /// Bytes that a host sends, one behind the other, from now on.
-    pub fn feed(&mut self, bytes: &[u8], at: Moment) {
-        self.incoming.extend(bytes);
-        if self.arrives.is_none() && !self.incoming.is_empty() {
-            self.arrives = Some(at.now.after(self.byte_cycles(at.clocks)));
-            self.idles = None;
-            self.silent = None;
-        }
-    }
-
-    /// Whether bytes of a host are still on their way.
-    #[must_use]
-    pub fn is_fed(&self) -> bool {
-        !self.incoming.is_empty()
-    }
-
-    /// Bytes sent since the last call.
-    pub fn take_sent(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.sent)
-    }
-
-    /// Whether bytes were sent since the last [`Usart::take_sent`].
-    pub fn has_sent(&self) -> bool {
-        !self.sent.is_empty()
-    }
-
-    /// Incoming bytes that firmware did not fetch in time or was not ready for.
-    pub const fn lost(&self) -> u64 {
-        self.lost
     }
 
     /// When a flag that firmware may poll for will be set.
@@ -211,15 +191,49 @@ impl Usart {
     }
 }
 
+impl Serial for Usart {
+    fn disturb(&mut self, noise: Noise) {
+        self.noise = Some(noise);
+    }
+
+    fn feed(&mut self, bytes: &[u8], at: Moment) {
+        self.incoming.extend(bytes);
+        if self.arrives.is_none() && !self.incoming.is_empty() {
+            self.arrives = Some(at.now.after(self.byte_cycles(at.clocks)));
+            self.idles = None;
+            self.silent = None;
+        }
+    }
+
+    fn is_fed(&self) -> bool {
+        !self.incoming.is_empty()
+    }
+
+    fn take_sent(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.sent)
+    }
+
+    fn has_sent(&self) -> bool {
+        !self.sent.is_empty()
+    }
+
+    fn lost(&self) -> u64 {
+        self.lost
+    }
+}
+
 /// Registers in the newer layout.
 impl Usart {
     fn read_separate(&mut self, offset: u32, at: Moment) -> Option<u32> {
         self.advance(at);
+        if self.low_power && matches!(offset, GTPR | RTOR) {
+            return None;
+        }
         Some(match offset {
             0x00..=0x08 => self.cr[(offset / 4) as usize],
             0x0c => self.brr,
-            0x10 => self.gtpr,
-            0x14 => self.rtor,
+            GTPR => self.gtpr,
+            RTOR => self.rtor,
             0x18 | 0x20 => 0,
             0x1c => self.isr,
             0x24 => {
@@ -233,15 +247,20 @@ impl Usart {
 
     fn write_separate(&mut self, offset: u32, write: Write, at: Moment) -> bool {
         self.advance(at);
+        if self.low_power && matches!(offset, GTPR | RTOR) {
+            return false;
+        }
         match offset {
             0x00 => self.control(write.over(self.cr[0])),
             0x04 | 0x08 => {
                 let register = &mut self.cr[(offset / 4) as usize];
                 *register = write.over(*register);
             }
-            0x0c => self.brr = write.over(self.brr) & 0xffff,
-            0x10 => self.gtpr = write.over(self.gtpr),
-            0x14 => self.rtor = write.over(self.rtor),
+            0x0c => {
+                self.brr = write.over(self.brr) & if self.low_power { 0xf_ffff } else { 0xffff }
+            }
+            GTPR => self.gtpr = write.over(self.gtpr),
+            RTOR => self.rtor = write.over(self.rtor),
             // RXFRQ and TXFRQ drop what is held.
             0x18 => {
                 if write.value & 8 != 0 {

@@ -38,7 +38,7 @@ impl Bus {
     pub fn stands_asleep(&self, memories: &[&Memory], by_card: bool) -> Option<&'static str> {
         let controllers = [Some(DMA2), Some(CARD).filter(|_| by_card)];
         let bits = controllers.into_iter().chain(memories.iter().map(|memory| bit_of(memory)));
-        let stands = |(register, bit, _): &(u32, u32, &str)| !self.rcc.is_on(*register, *bit);
+        let stands = |(register, bit, _): &(u32, u32, &str)| !self.control.is_on(*register, *bit);
         bits.flatten().find(stands).map(|(_, _, name)| name)
     }
 }

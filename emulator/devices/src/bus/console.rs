@@ -1,15 +1,13 @@
 //! What a board says on its serial port, and hears.
 
-use super::{Bus, Slot};
+use super::Bus;
 use crate::access::Time;
-use crate::usart::{Noise, Usart};
+use crate::serial::Serial;
+use crate::usart::Noise;
 
 impl Bus {
-    fn console(&mut self) -> Option<&mut Usart> {
-        match self.slots.get_mut(self.console) {
-            Some(Slot::Usart(device)) => Some(device),
-            _ => None,
-        }
+    fn console(&mut self) -> Option<&mut dyn Serial> {
+        self.slots.get_mut(self.console)?.serial_mut()
     }
 
     /// Disturbs what arrives at the board's console.
@@ -22,12 +20,12 @@ impl Bus {
     /// Whether the board wrote to its console since the last [`Bus::take_console`].
     #[must_use]
     pub fn has_console(&self) -> bool {
-        matches!(self.slots.get(self.console), Some(Slot::Usart(device)) if device.has_sent())
+        self.slots.get(self.console).and_then(|slot| slot.serial()).is_some_and(Serial::has_sent)
     }
 
     /// Bytes that the board wrote to its console since the last call.
     pub fn take_console(&mut self) -> Vec<u8> {
-        self.console().map(Usart::take_sent).unwrap_or_default()
+        self.console().map(Serial::take_sent).unwrap_or_default()
     }
 
     /// Sends bytes to the board's console at its baud rate, from now on.
@@ -42,7 +40,7 @@ impl Bus {
     /// Whether bytes sent to the console are still on their way.
     #[must_use]
     pub fn feeds_console(&self) -> bool {
-        matches!(self.slots.get(self.console), Some(Slot::Usart(device)) if device.is_fed())
+        self.slots.get(self.console).and_then(|slot| slot.serial()).is_some_and(Serial::is_fed)
     }
 
     /// Bytes sent to the console that firmware lost.

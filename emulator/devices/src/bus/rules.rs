@@ -11,7 +11,7 @@ const POWER_CONTROL: u32 = 0x00;
 impl Bus {
     /// The board's oscillator does not oscillate.
     pub fn stop_oscillator(&mut self) {
-        self.rcc.stop_oscillator();
+        self.control.stop_oscillator();
     }
 
     /// Whether the core loses stores to memory that is cached write-through: the Cortex-M7 r0p1 of the STM32F746 does
@@ -58,19 +58,19 @@ impl Bus {
 
     /// Whether clocks and what they suit go together behind a write to a peripheral.
     pub(super) fn check(&mut self, index: usize, before: Supply) -> Result<(), ClockError> {
-        if let Some(error) = self.rcc.take_broken() {
+        if let Some(error) = self.control.take_broken() {
             return Err(error);
         }
         let name = self.table[index].name;
         let supply = self.supply();
-        if supply.scale != before.scale && self.rcc.pll_on() {
+        if supply.scale != before.scale && self.control.pll_on() {
             return Err(ClockError::Locked { register: "PWR_CR.VOS" });
         }
         match &self.slots[index] {
-            Slot::Rcc => self.rcc.check(supply),
-            _ if [self.flash, self.power].contains(&Some(index)) => self.rcc.check(supply),
-            Slot::Rng(device) if device.is_on() => self.rcc.check_forty_eight(name),
-            Slot::Sdmmc(device) if device.is_clocked() => self.rcc.check_forty_eight(name),
+            Slot::Rcc => self.control.check(supply),
+            _ if [self.flash, self.power].contains(&Some(index)) => self.control.check(supply),
+            Slot::Rng(device) if device.is_on() => self.control.check_forty_eight(name),
+            Slot::Sdmmc(device) if device.is_clocked() => self.control.check_forty_eight(name),
             _ => Ok(()),
         }
     }

@@ -87,6 +87,7 @@ mod tests {
     use super::*;
     use crate::access::{Device, Time};
     use crate::clocks::Rcc;
+    use crate::serial::Serial;
 
     fn at(cycles: u64) -> Moment {
         let rcc = Rcc::new(crate::chip::find("stm32f469ni").unwrap(), 180_000_000, None);
