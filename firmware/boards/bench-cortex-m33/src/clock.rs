@@ -19,5 +19,5 @@ fn main() -> ! {
     };
     marks::CycleCounter::start(&mut core);
     let mut port = uart::open();
-    clock::run(&mut port, board::BOARD)
+    clock::run(&mut port, board::BOARD, board::PLAN_ADDRESS)
 }

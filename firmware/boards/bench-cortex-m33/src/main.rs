@@ -3,7 +3,6 @@
 #![no_std]
 #![no_main]
 
-mod memory;
 mod uart;
 
 /// What the board's file says; made by the build script.
@@ -12,13 +11,10 @@ mod board {
     include!(concat!(env!("OUT_DIR"), "/board.rs"));
 }
 
-use tilewright_board_support::console::{Console, PortError};
-use tilewright_board_support::{layer_cycles, marks, sleep, wait};
-use tilewright_plan::PlanImage;
-use tilewright_plan::image::Expected;
-use tilewright_runtime::console::{self, ConsoleError};
-use tilewright_runtime::{Memory, NoEngines};
-use uart::Usart;
+use tilewright_board_support::inside::Board;
+use tilewright_board_support::{marks, sleep};
+
+const BOARD: Board = tilewright_board_support::board_inside!(board);
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -27,29 +23,11 @@ fn main() -> ! {
     };
     let mut marker = marks::CycleCounter::start(&mut core);
     let mut port = uart::open();
-    if let Err(ConsoleError::Port(error)) = wait::for_ready(run(&mut port, &mut marker)) {
-        panic!("{error}");
-    }
+    // SAFETY: the build script takes both places from the board's file, which keeps them apart from the
+    // firmware's own flash and SRAM; this is called once, here.
+    #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]
+    let memories = unsafe { BOARD.memories() };
+    BOARD.run(&mut port, memories, &mut marker);
     // What could not go on has been said.
     sleep::for_ever()
-}
-
-/// Greets, finds the plan image and serves frames; returns if something failed and was said.
-async fn run(
-    port: &mut Console<Usart>,
-    marker: &mut marks::CycleCounter,
-) -> Result<(), ConsoleError<PortError>> {
-    console::greet(port, board::BOARD).await?;
-    let (plan, arena) = memory::take();
-    let mut memory = Memory::new(arena);
-    let expected = Expected { board: board::BOARD, space_bytes: memory.space_bytes() };
-    let layers = layer_cycles();
-    let ended = match PlanImage::read(plan, &expected) {
-        Ok(image) => console::serve(port, &image, &mut memory, &mut NoEngines, marker, layers)
-            .await
-            .map(|never| match never {}),
-        Err(error) => console::refuse(port, &error, board::PLAN_ADDRESS).await,
-    };
-    port.sent().await;
-    ended
 }

@@ -22,5 +22,5 @@ fn main() -> ! {
         panic!("the core's clock cannot give the console's baud rate");
     };
     start::stop_without(missing);
-    clock::run(&mut port, board::BOARD)
+    clock::run(&mut port, board::BOARD, board::PLAN_ADDRESS)
 }

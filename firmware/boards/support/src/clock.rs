@@ -26,9 +26,6 @@ use crate::{sleep, wait};
 /// Turns of the shorter run; the longer one has twice as many.
 const TURNS: u32 = 1000;
 
-/// Flash behind the firmware of any board: read, whatever it holds.
-const FLASH: *mut u32 = core::ptr::without_provenance_mut(0x0804_0000);
-
 /// A loop. It gets how often it turns, and an address in RAM, which it has in r5 and r6 and which the
 /// word at that address holds.
 struct Loop {
@@ -117,9 +114,9 @@ fn cycles(rule: &Loop, turns: u32, words: *mut u32) -> u32 {
     DWT::cycle_count().wrapping_sub(before)
 }
 
-/// Says what each loop takes, and sleeps.
-pub fn run<L: Line>(port: &mut Console<L>, board: &str) -> ! {
-    if let Err(error) = wait::for_ready(measure(port, board)) {
+/// Says what each loop takes, and sleeps. Flash is read at an address behind the firmware, whatever it holds.
+pub fn run<L: Line>(port: &mut Console<L>, board: &str, flash: usize) -> ! {
+    if let Err(error) = wait::for_ready(measure(port, board, flash)) {
         panic!("{error}");
     }
     sleep::for_ever()
@@ -129,12 +126,17 @@ pub fn run<L: Line>(port: &mut Console<L>, board: &str) -> ! {
 ///
 /// # Errors
 /// What went wrong on the port.
-async fn measure<L: Line>(port: &mut Console<L>, board: &str) -> Result<(), PortError> {
+async fn measure<L: Line>(
+    port: &mut Console<L>,
+    board: &str,
+    flash: usize,
+) -> Result<(), PortError> {
     say(port, format_args!("clock {board}")).await?;
     let mut words = [0u32; 8];
     let address = words.as_mut_ptr();
+    let flash = core::ptr::with_exposed_provenance_mut(flash);
     let loops = LOOPS.iter().map(|rule| (rule, address));
-    for (rule, address) in loops.chain(STREAMS.iter().map(|rule| (rule, FLASH))) {
+    for (rule, address) in loops.chain(STREAMS.iter().map(|rule| (rule, flash))) {
         words[0] = words.as_ptr().addr() as u32;
         // The first runs fill caches and show the branches to whatever predicts them, which learns by two.
         let [_, _, first, second] = [TURNS, TURNS, TURNS, 2 * TURNS]

@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod console;
 mod faults;
+pub mod inside;
 pub mod marks;
 pub mod sleep;
 pub mod wait;
