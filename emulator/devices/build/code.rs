@@ -54,6 +54,7 @@ fn of_chip(file: &ChipFile, files: &BTreeMap<String, ChipFile>) -> Result<String
         None => "None",
         Some(Layout::Stm32f4) => "Stm32f4",
         Some(Layout::Stm32l4) => "Stm32l4",
+        Some(Layout::Rp2350) => "Rp2350",
     };
     let enables: Vec<u32> =
         clocks.map(|clocks| clocks.enables.values().copied().collect()).unwrap_or_default();
@@ -99,6 +100,7 @@ fn of_peripheral(peripheral: &Peripheral, file: &ChipFile) -> Result<String, Str
         Some(Model::Usart(number)) => format!("Usart({number})"),
         Some(Model::CombinedUsart(number)) => format!("CombinedUsart({number})"),
         Some(Model::Lpuart) => "LpUart".to_owned(),
+        Some(Model::Pl011) => "Pl011".to_owned(),
         Some(Model::NrfUart) => "NrfUart".to_owned(),
         Some(Model::NrfTimer) => "NrfTimer".to_owned(),
         Some(Model::Timer(bits @ (16 | 32))) => {
@@ -131,6 +133,9 @@ fn of_registers(block: &Registers) -> String {
         Rule::Fixed { at, fixed } => format!("({at}, Rule::Fixed({fixed})), "),
         Rule::Follows { at, follows, bits } => {
             format!("({at}, Rule::Follows({follows}, {})), ", pairs(bits))
+        }
+        Rule::Opposes { at, opposes, bits } => {
+            format!("({at}, Rule::Opposes({opposes}, {})), ", pairs(bits))
         }
     });
     format!("Plain({}, &[{}])", block.end, rules.collect::<String>())

@@ -61,6 +61,8 @@ pub enum Layout {
     Stm32f4,
     /// RCC of STM32L4+.
     Stm32l4,
+    /// RESETS of the RP2350: a bit that is 0 enables.
+    Rp2350,
 }
 
 /// What switches clocks.
@@ -136,6 +138,8 @@ pub enum Model {
     CombinedUsart(u32),
     /// UART whose divider counts in 256ths of its clock.
     Lpuart,
+    /// PL011, clocked as the core is.
+    Pl011,
     /// UART of nRF52 without DMA.
     NrfUart,
     /// Timer of nRF52.
@@ -197,6 +201,15 @@ pub enum Rule {
         at: u32,
         /// The other's offset.
         follows: u32,
+        /// Pairs of bits: the other's, its own.
+        bits: Vec<[u32; 2]>,
+    },
+    /// Bits that are 1 whenever bits of another register are 0.
+    Opposes {
+        /// Its offset.
+        at: u32,
+        /// The other's offset.
+        opposes: u32,
         /// Pairs of bits: the other's, its own.
         bits: Vec<[u32; 2]>,
     },

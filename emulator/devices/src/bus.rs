@@ -282,6 +282,7 @@ impl Bus {
             self.slots[index],
             Slot::Usart(_)
                 | Slot::NrfUart(_)
+                | Slot::Pl011(_)
                 | Slot::Timer(_)
                 | Slot::NrfTimer(_)
                 | Slot::Exti(_)
@@ -350,6 +351,7 @@ impl Bus {
         let index = self.find(word)?;
         match self.slots.get(index)? {
             Slot::Usart(device) => device.poll_until(word - self.table[index].first),
+            Slot::Pl011(device) => device.poll_until(word - self.table[index].first),
             Slot::NrfUart(device) => device.poll_until(word - self.table[index].first),
             Slot::Sdmmc(device) if word - self.table[index].first == sdmmc::STA => {
                 device.next_event(self.clocks)

@@ -17,6 +17,8 @@ pub enum Model {
     CombinedUsart(u32),
     /// UART whose divider counts in 256ths of its clock.
     LpUart,
+    /// PL011, clocked as the core is.
+    Pl011,
     /// UART of nRF52 without DMA.
     NrfUart,
     /// Timer of nRF52.
@@ -93,6 +95,8 @@ pub enum Layout {
     Stm32f4,
     /// RCC of STM32L4+.
     Stm32l4,
+    /// RESETS of the RP2350: a bit that is 0 enables.
+    Rp2350,
 }
 
 /// A microcontroller.

@@ -180,3 +180,52 @@ impl Device for RccL4 {
         self.wrong()
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn rcc() -> RccL4 {
+        RccL4::new(crate::chip::find("stm32l4r5zi").unwrap(), 120_000_000)
+    }
+
+    fn write(rcc: &mut RccL4, offset: u32, value: u32, cycles: u64) {
+        let at = Moment { now: Time(cycles), clocks: rcc.clocks() };
+        assert!(rcc.write(offset, Write { value, mask: u32::MAX }, at));
+    }
+
+    /// HSI16, divided by 4, times 60, by 2: what the board's file says.
+    #[test]
+    fn a_pll_that_makes_another_clock_is_refused() {
+        for (factor, is_right) in [(60, true), (40, false), (10, false), (100, false)] {
+            let mut rcc = rcc();
+            write(&mut rcc, CR, 0x163, 0);
+            write(&mut rcc, PLLCFGR, 1 << 24 | factor << 8 | 3 << 4 | 2, 0);
+            write(&mut rcc, CR, 0x100_0163, 0);
+            // Divided by two a clock above 80 MHz begins.
+            write(&mut rcc, CFGR, 0x83, 0);
+            write(&mut rcc, CFGR, 0x03, 0);
+            assert_eq!(rcc.wrong().is_none(), is_right, "{factor}");
+            assert_eq!(rcc.get(CFGR), 0x0f);
+        }
+    }
+
+    #[test]
+    fn a_pll_without_an_input_is_refused() {
+        let mut rcc = rcc();
+        write(&mut rcc, PLLCFGR, 1 << 24 | 60 << 8 | 3 << 4 | 3, 0);
+        write(&mut rcc, CR, 0x100_0063, 0);
+        assert!(rcc.wrong().is_some(), "the oscillator on pins is not there");
+    }
+
+    #[test]
+    fn a_clock_runs_two_of_its_bus_behind_its_enabling() {
+        let mut rcc = rcc();
+        assert!(!rcc.is_on(APB1ENR2, 0));
+        write(&mut rcc, APB1ENR2, 1, 100);
+        assert!(rcc.is_on(APB1ENR2, 0));
+        assert_eq!(rcc.settles(APB1ENR2, 0, Time(101)), Some((1, 2)));
+        assert_eq!(rcc.settles(APB1ENR2, 0, Time(102)), None);
+    }
+}

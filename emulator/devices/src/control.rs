@@ -4,6 +4,7 @@ use crate::access::{Device, Time};
 use crate::chip::{Chip, Layout};
 use crate::clocks::{ClockError, Clocks, Rcc, Supply};
 use crate::clocks_l4::RccL4;
+use crate::resets::Resets;
 use crate::wiring::Oscillator;
 
 /// A clock control.
@@ -15,6 +16,8 @@ pub enum ClockControl {
     Stm32f4(Rcc),
     /// RCC of STM32L4+.
     Stm32l4(RccL4),
+    /// RESETS of the RP2350.
+    Rp2350(Resets),
 }
 
 impl ClockControl {
@@ -25,6 +28,7 @@ impl ClockControl {
             Layout::None => Self::None(Clocks::of(core_hz.max(1), 1, [1; 2], 0)),
             Layout::Stm32f4 => Self::Stm32f4(Rcc::new(chip, core_hz, oscillator)),
             Layout::Stm32l4 => Self::Stm32l4(RccL4::new(chip, core_hz)),
+            Layout::Rp2350 => Self::Rp2350(Resets::new(chip, core_hz)),
         }
     }
 
@@ -34,6 +38,7 @@ impl ClockControl {
             Self::None(_) => None,
             Self::Stm32f4(rcc) => Some(rcc),
             Self::Stm32l4(rcc) => Some(rcc),
+            Self::Rp2350(resets) => Some(resets),
         }
     }
 
@@ -43,13 +48,14 @@ impl ClockControl {
             Self::None(_) => true,
             Self::Stm32f4(rcc) => rcc.is_on(register, bit),
             Self::Stm32l4(rcc) => rcc.is_on(register, bit),
+            Self::Rp2350(resets) => resets.is_on(bit),
         }
     }
 
     /// Core cycles since a peripheral's clock was enabled and until it runs, if it does not yet.
     pub fn settles(&self, register: u32, bit: u32, now: Time) -> Option<(u64, u64)> {
         match self {
-            Self::None(_) => None,
+            Self::None(_) | Self::Rp2350(_) => None,
             Self::Stm32f4(rcc) => rcc.settles(register, bit, now),
             Self::Stm32l4(rcc) => rcc.settles(register, bit, now),
         }
@@ -58,7 +64,7 @@ impl ClockControl {
     /// The core waited until its stores had taken effect: clocks that they enabled run.
     pub fn settle(&mut self) {
         match self {
-            Self::None(_) => {}
+            Self::None(_) | Self::Rp2350(_) => {}
             Self::Stm32f4(rcc) => rcc.settle(),
             Self::Stm32l4(rcc) => rcc.settle(),
         }
@@ -113,6 +119,7 @@ impl ClockControl {
             Self::None(clocks) => *clocks,
             Self::Stm32f4(rcc) => rcc.clocks(),
             Self::Stm32l4(rcc) => rcc.clocks(),
+            Self::Rp2350(resets) => resets.clocks(),
         }
     }
 }

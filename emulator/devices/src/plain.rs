@@ -13,6 +13,8 @@ pub enum Rule {
     Fixed(u32),
     /// Bits that are 1 whenever bits of another register are: its offset, and pairs of bits.
     Follows(u32, &'static [(u32, u32)]),
+    /// Bits that are 1 whenever bits of another register are 0.
+    Opposes(u32, &'static [(u32, u32)]),
 }
 
 /// A block of registers.
@@ -42,6 +44,13 @@ impl Plain {
     }
 }
 
+/// A value with bits that are those of another register.
+fn answered(value: u32, other: u32, bits: &[(u32, u32)]) -> u32 {
+    bits.iter().fold(value, |value, (request, answer)| {
+        value & !(1 << answer) | (other >> request & 1) << answer
+    })
+}
+
 impl Device for Plain {
     fn read(&mut self, offset: u32, _: Moment) -> Option<u32> {
         if offset >= self.end {
@@ -53,12 +62,8 @@ impl Device for Plain {
                 _ if *at != offset => {}
                 Rule::Reset(_) => {}
                 Rule::Fixed(fixed) => return Some(fixed),
-                Rule::Follows(other, bits) => {
-                    for (request, answer) in bits {
-                        value =
-                            value & !(1 << answer) | (self.kept(other) >> request & 1) << answer;
-                    }
-                }
+                Rule::Follows(other, bits) => value = answered(value, self.kept(other), bits),
+                Rule::Opposes(other, bits) => value = answered(value, !self.kept(other), bits),
             }
         }
         Some(value)

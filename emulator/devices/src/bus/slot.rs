@@ -10,6 +10,7 @@ use crate::fmc::Fmc;
 use crate::gpio::Gpio;
 use crate::nrf_timer::NrfTimer;
 use crate::nrf_uart::NrfUart;
+use crate::pl011::Pl011;
 use crate::plain::Plain;
 use crate::quadspi::QuadSpi;
 use crate::rng::Rng;
@@ -25,6 +26,7 @@ pub enum Slot {
     Gpio(Gpio),
     Usart(Box<Usart>),
     NrfUart(Box<NrfUart>),
+    Pl011(Box<Pl011>),
     Timer(Box<Timer>),
     NrfTimer(Box<NrfTimer>),
     Exti(Exti),
@@ -48,6 +50,7 @@ impl Slot {
             Model::CombinedUsart(number) => Self::Usart(Box::new(Usart::combined(number))),
             Model::LpUart => Self::Usart(Box::new(Usart::low_power())),
             Model::NrfUart => Self::NrfUart(Box::default()),
+            Model::Pl011 => Self::Pl011(Box::default()),
             Model::NrfTimer => Self::NrfTimer(Box::default()),
             Model::Timer(apb, wide) => Self::Timer(Box::new(Timer::new(apb, wide))),
             Model::Exti => Self::Exti(Exti::default()),
@@ -68,6 +71,7 @@ impl Slot {
             Self::Gpio(device) => Some(device),
             Self::Usart(device) => Some(device.as_mut()),
             Self::NrfUart(device) => Some(device.as_mut()),
+            Self::Pl011(device) => Some(device.as_mut()),
             Self::Timer(device) => Some(device.as_mut()),
             Self::NrfTimer(device) => Some(device.as_mut()),
             Self::Exti(device) => Some(device),
@@ -87,6 +91,7 @@ impl Slot {
         match self {
             Self::Usart(device) => Some(device.as_mut()),
             Self::NrfUart(device) => Some(device.as_mut()),
+            Self::Pl011(device) => Some(device.as_mut()),
             Self::Timer(device) => Some(device.as_mut()),
             Self::NrfTimer(device) => Some(device.as_mut()),
             Self::Dma(device) => Some(device.as_mut()),
@@ -100,6 +105,7 @@ impl Slot {
         match self {
             Self::Usart(device) => Some(device.as_ref()),
             Self::NrfUart(device) => Some(device.as_ref()),
+            Self::Pl011(device) => Some(device.as_ref()),
             Self::Timer(device) => Some(device.as_ref()),
             Self::NrfTimer(device) => Some(device.as_ref()),
             Self::Sdmmc(device) => Some(device.as_ref()),
@@ -111,6 +117,7 @@ impl Slot {
         match self {
             Self::Usart(device) => Some(device.as_ref()),
             Self::NrfUart(device) => Some(device.as_ref()),
+            Self::Pl011(device) => Some(device.as_ref()),
             _ => None,
         }
     }
@@ -119,6 +126,7 @@ impl Slot {
         match self {
             Self::Usart(device) => Some(device.as_mut()),
             Self::NrfUart(device) => Some(device.as_mut()),
+            Self::Pl011(device) => Some(device.as_mut()),
             _ => None,
         }
     }
