@@ -27,6 +27,7 @@ const BOARDS: &[&str] = &[
     "stm32f469i-disco",
     "stm32l552e-ev",
     "nucleo-f767zi",
+    "nucleo-l4r5zi",
     "weact-h743",
     "paper-swapnn-512k",
     "paper-swapnn-1m",
