@@ -28,6 +28,7 @@ const BOARDS: &[&str] = &[
     "stm32l552e-ev",
     "nucleo-f767zi",
     "nucleo-l4r5zi",
+    "nrf52840-dk",
     "weact-h743",
     "paper-swapnn-512k",
     "paper-swapnn-1m",
