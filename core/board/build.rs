@@ -29,6 +29,7 @@ const BOARDS: &[&str] = &[
     "nucleo-f767zi",
     "nucleo-l4r5zi",
     "nrf52840-dk",
+    "pico-2",
     "weact-h743",
     "paper-swapnn-512k",
     "paper-swapnn-1m",

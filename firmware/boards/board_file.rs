@@ -46,6 +46,9 @@ const COUPLED: [&str; 24] = [
 /// statics.
 const COUPLED_START: u64 = 64;
 
+/// Coupled memory of so many bytes holds kernels too.
+const KERNELS_BYTES: u64 = 65_536;
+
 /// Code whose functions each begin at a line of flash, by the beginnings of the names of its functions'
 /// sections: kernels, and what copies for them. What a loop waits for code depends on which lines it lies in;
 /// so it stays what it is, and what calibration knows of it too, where other code grows. Small firmware has no
@@ -86,7 +89,7 @@ pub fn write(id: &str, console: &str) {
         stack_start,
         firmware.sram_address,
     );
-    let at_lines = if is_small { String::new() } else { at_lines() };
+    let at_lines = if is_small || keeps_kernels(&board) { String::new() } else { at_lines() };
     let memory = memory + &coupled(&board) + &at_lines;
     let mut constants = format!(
         "/// Id of the board.\npub const BOARD: &str = \"{}\";\n\
@@ -211,12 +214,19 @@ fn coupled_memory(board: &tilewright_board::Board) -> Option<std::ops::Range<u64
     Some(start + COUPLED_START..start + memory.bytes.0)
 }
 
+/// Whether that holds kernels too, and what copies for them.
+fn keeps_kernels(board: &tilewright_board::Board) -> bool {
+    coupled_memory(board).is_some_and(|memory| memory.end - memory.start >= KERNELS_BYTES)
+}
+
 /// The linker's view of memory for code that is coupled to the core: a section behind all others in flash,
 /// which start-up copies; nothing if the board has none.
 fn coupled(board: &tilewright_board::Board) -> String {
     let Some(memory) = coupled_memory(board) else { return String::new() };
     let bytes = memory.end - STATICS_BYTES - memory.start;
-    let sections: String = COUPLED.iter().map(|name| format!("    *(.text.{name}*);\n")).collect();
+    let kernels: &[&str] = if keeps_kernels(board) { &AT_LINES } else { &[] };
+    let sections: String =
+        COUPLED.iter().chain(kernels).map(|name| format!("    *(.text.{name}*);\n")).collect();
     format!(
         "MEMORY {{ COUPLED : ORIGIN = {:#010x}, LENGTH = {bytes:#x} }}\n\
          SECTIONS {{\n  .coupled : ALIGN(8) {{\n    __scoupled = .;\n{sections}    . = ALIGN(8);\n    \

@@ -168,6 +168,9 @@ pub struct Firmware {
     pub console: String,
     /// Baud rate of the console.
     pub console_baud: u32,
+    /// The microcontroller's family in UF2 files, if the board takes such.
+    #[serde(default)]
+    pub uf2_family: Option<u32>,
     /// How the image is brought onto the board, for people.
     pub how_to_flash: String,
 }

@@ -6,6 +6,8 @@ use object::elf;
 use thiserror::Error;
 use tilewright_board::Board;
 
+use crate::uf2;
+
 /// Bytes of an Intel HEX data record.
 const HEX_RECORD_BYTES: usize = 16;
 /// What erased flash reads as.
@@ -50,6 +52,8 @@ pub struct FirmwareImage {
     pub plan_address: u32,
     /// Bytes of flash that the firmware itself takes.
     pub firmware_bytes: u32,
+    /// The same as UF2, if the board takes such files.
+    pub uf2: Option<Vec<u8>>,
 }
 
 impl FirmwareImage {
@@ -99,7 +103,9 @@ impl FirmwareImage {
         add_plan(&mut builder, plan_image, plan_address);
         let mut elf = Vec::new();
         builder.write(&mut elf).map_err(elf_error)?;
-        Ok(Self { elf, bin, address: place.flash_address, plan_address, firmware_bytes })
+        let address = place.flash_address;
+        let uf2 = place.uf2_family.map(|family| uf2::of(&bin, address, family));
+        Ok(Self { elf, bin, address, plan_address, firmware_bytes, uf2 })
     }
 
     /// The flash contents as Intel HEX.

@@ -13,6 +13,7 @@ mod plan;
 mod read;
 mod sealed;
 mod store;
+mod uf2;
 mod weighted;
 
 pub use console::{FRAME_MAGIC, FrameTooLong, input_frame, input_frames, input_views};

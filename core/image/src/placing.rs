@@ -44,6 +44,8 @@ pub fn image_files<'f>(
         file("hex", "the same as Intel HEX", hex.as_bytes()),
         file("plan", "the plan image alone", plan),
     ];
+    let uf2 = firmware.uf2.as_deref();
+    files.extend(uf2.map(|bytes| file("uf2", "the same as UF2, for the board's drive", bytes)));
     for (space, bytes) in stores {
         let (ending, what) = match space {
             Space::Card => ("card", "what the card holds, from its first block on"),
@@ -180,6 +182,7 @@ mod tests {
             address: 0x0800_0000,
             plan_address: 0x0804_0000,
             firmware_bytes: 12_345,
+            uf2: None,
         };
         let stores = [(Space::ExternalFlash, vec![0; 2048])];
         let files = image_files("net", &firmware, ":00", &[9; 1024], &stores);

@@ -69,6 +69,7 @@ pub fn purpose(name: &str) -> &'static str {
         "elf" => "firmware and plan with symbols, for probe-rs or a debugger",
         "bin" => "raw bytes from the first flash address on; copy it to the board's drive",
         "hex" => "Intel HEX, for STM32CubeProgrammer and most other tools",
+        "uf2" => "blocks with addresses; copy it to the drive that the board shows",
         "plan" => "the plan alone, for firmware that is on the board already",
         "tflite" => "the model for TensorFlow Lite Micro",
         _ => "",
@@ -122,7 +123,8 @@ mod tests {
 
     #[test]
     fn each_file_says_what_it_is_for() {
-        for ending in ["zip", "elf", "bin", "hex", "flash", "card", "txt", "plan", "tflite"] {
+        for ending in ["zip", "elf", "bin", "hex", "uf2", "flash", "card", "txt", "plan", "tflite"]
+        {
             assert!(!purpose(&format!("lenet5.{ending}")).is_empty());
         }
         let (firmware, input) = (purpose("lenet5.bin"), purpose("input.bin"));

@@ -60,7 +60,7 @@ pub fn package(
     };
     files.push(text);
     let archive = zipped(&files).map_err(|error| ours("archive", &error))?;
-    let alone = ["elf", "bin", "hex", "flash", "card", "txt"];
+    let alone = ["elf", "bin", "hex", "uf2", "flash", "card", "txt"];
     let is_alone = |file: &ImageFile<'_>| {
         file.name.rsplit_once('.').is_some_and(|(_, ending)| alone.contains(&ending))
     };

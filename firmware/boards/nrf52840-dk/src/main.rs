@@ -13,7 +13,7 @@ mod board {
 }
 
 use tilewright_board_support::inside::Board;
-use tilewright_board_support::marks;
+use tilewright_board_support::{marks, sleep};
 
 const BOARD: Board = tilewright_board_support::board_inside!(board);
 
@@ -27,7 +27,5 @@ fn main() -> ! {
     #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]
     let memories = unsafe { BOARD.memories() };
     BOARD.run(&mut port, memories, &mut marker);
-    loop {
-        cortex_m::asm::wfi();
-    }
+    sleep::for_ever()
 }

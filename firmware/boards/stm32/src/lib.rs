@@ -11,8 +11,6 @@ mod card_lane;
 mod clocks_f4;
 #[cfg(feature = "stm32f7")]
 mod clocks_f7;
-#[cfg(feature = "stm32f7")]
-mod coupled;
 mod crc;
 mod dma;
 mod engines;

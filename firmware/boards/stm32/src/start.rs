@@ -4,14 +4,14 @@ use cortex_m::Peripherals as CorePeripherals;
 #[cfg(feature = "stm32f4")]
 use embassy_stm32::pac::FLASH;
 use embassy_stm32::{Config, Peripherals};
+#[cfg(feature = "stm32f7")]
+use tilewright_board_support::coupled;
 use tilewright_board_support::stop;
 
 #[cfg(feature = "stm32f4")]
 use crate::clocks_f4 as clocks;
 #[cfg(feature = "stm32f7")]
 use crate::clocks_f7 as clocks;
-#[cfg(feature = "stm32f7")]
-use crate::coupled;
 use crate::{Oscillator, power};
 
 pub use clocks::CLOCK_HERTZ;

@@ -4,6 +4,7 @@
 
 pub mod clock;
 pub mod console;
+pub mod coupled;
 mod faults;
 pub mod inside;
 pub mod marks;

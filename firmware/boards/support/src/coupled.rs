@@ -1,4 +1,4 @@
-//! Memory for code that is coupled to the core (ITCM): the linker puts there what runs between kernels
+//! Memory for code that is coupled to the core (ITCM), or SRAM that is kept for it: the linker puts there what runs between kernels
 //! (`board_file.rs`), start-up copies it from flash.
 
 use core::ptr;
