@@ -26,7 +26,7 @@ pub const BOARDS: [(CoreKind, &str); 3] = [
 ];
 
 /// Boards that name costs of their own: their core waits for flash in another way than the one above.
-const OTHERS: [&str; 1] = ["nucleo-f767zi"];
+const OTHERS: [&str; 4] = ["nucleo-f767zi", "nucleo-l4r5zi", "nrf52840-dk", "pico-2"];
 
 /// What costs are found of: a kernel in one packing of its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
