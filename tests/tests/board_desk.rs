@@ -226,7 +226,7 @@ fn silence_noise_and_other_programs_are_told_apart() {
     assert!(said.contains("The board said nothing for 4 s."), "{said}");
 
     let (port, _) = stranger(move |pseudo| {
-        let noise: Vec<u8> = (0..600u32).map(|n| (n * n * 37 >> 3) as u8 | 0x80).collect();
+        let noise: Vec<u8> = (0..600u32).map(|n| ((n * n * 37) >> 3) as u8 | 0x80).collect();
         pseudo.write(&noise, &AtomicBool::new(false));
         waits(pseudo);
     });

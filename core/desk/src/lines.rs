@@ -216,11 +216,6 @@ impl Lines {
     pub const fn noise(&self) -> u64 {
         self.noise
     }
-
-    /// Forgets the line that has begun.
-    pub fn begin_anew(&mut self) {
-        self.line.clear();
-    }
 }
 
 #[cfg(test)]
@@ -290,7 +285,6 @@ mod tests {
         let mut lines = Lines::default();
         assert_eq!(lines.take(&[0xff, 0x00, 0x80, b'a']), []);
         assert_eq!((lines.heard(), lines.noise()), (4, 3));
-        lines.begin_anew();
-        assert_eq!(lines.take(b"done\n"), [Line::Done]);
+        assert_eq!(lines.take(b"\ndone\n").last(), Some(&Line::Done));
     }
 }
