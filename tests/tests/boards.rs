@@ -2,13 +2,28 @@
 //! that from a card, each layer bit-equal.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use object::{Object, ObjectSegment};
 use tilewright_board::Board;
 use tilewright_image::FirmwareImage;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, CyclePoint, Instruction, LaneKind};
+use tilewright_plan::{Bytes, CyclePoint, Instruction, LaneKind, Space};
 use tilewright_planner::{Options, Planned, Strategy};
+use tilewright_protocol::Job;
 use tilewright_tests::emulated;
 use tilewright_tests::random_model::random_inputs;
+
+/// The boards that can be bought and have firmware.
+const IDS: [&str; 6] = [
+    "stm32f746g-disco",
+    "stm32f469i-disco",
+    "nucleo-f767zi",
+    "nucleo-l4r5zi",
+    "nrf52840-dk",
+    "pico-2",
+];
+
+/// Networks whose weights are more than a board's flash holds.
+const TOO_LARGE: [(&str, &str); 1] = [("nrf52840-dk", "mobilenet-v2-w0.35-r96")];
 
 fn network(name: &str) -> Model {
     tilewright_zoo::network(name).unwrap().int8().unwrap()
@@ -21,28 +36,70 @@ fn planned(model: &Model, board: &Board, strategy: Strategy, options: &Options) 
 #[test]
 fn networks_are_bit_equal_on_every_board() {
     let boards = emulated::boards();
-    for id in ["stm32f746g-disco", "stm32f469i-disco", "nucleo-f767zi"] {
+    for id in IDS {
         assert!(boards.iter().any(|board| board.id == id), "{id} has no firmware");
     }
     let half = Options { sram: Some(Bytes(49_152)), ..Options::default() };
     let cases = [
+        ("lenet5", Strategy::PingPong, Options::default()),
         ("ds-cnn", Strategy::Auto, Options::default()),
+        ("autoencoder", Strategy::Resident, Options::default()),
         ("resnet8", Strategy::Resident, Options::default()),
         ("mobilenet-v1-w0.25-r96", Strategy::Reordered, Options::default()),
+        ("mobilenet-v2-w0.35-r96", Strategy::Auto, Options::default()),
         ("mobilenet-v1-w0.25-r96", Strategy::Swap, half.clone()),
         ("mobilenet-v1-w0.25-r128", Strategy::Stream, half),
     ];
     for board in &boards {
+        let from_card = [Strategy::Swap, Strategy::Stream];
         for (name, strategy, options) in &cases {
+            if from_card.contains(strategy) && !board.serves(Space::Card) {
+                continue;
+            }
             let what = format!("{name}, {strategy}, {}", board.id);
             let model = network(name);
+            if TOO_LARGE.contains(&(board.id.as_str(), *name)) {
+                let planned = planned(&model, board, *strategy, options);
+                assert!(planned.unsupported(board).is_some(), "{what}");
+                continue;
+            }
             let inputs = random_inputs(&model, 3);
             let run = emulated::run_frames_with(&model, board, *strategy, &inputs, 2, options);
             let run = run.unwrap_or_else(|error| panic!("{what}: {error}"));
             assert_eq!(run.outcome.finish.fault, None, "{what}");
             assert_eq!(run.mismatch, None, "{what}");
+            assert_eq!(run.outcome.finish.unknown_registers, [], "{what}");
         }
     }
+}
+
+/// The firmware says so, and to whom the image belongs.
+#[test]
+fn a_plan_of_another_board_is_refused() {
+    let (model, options) = (network("ds-cnn"), Options::default());
+    let inputs = random_inputs(&model, 3);
+    let jobs = emulated::boards().into_iter().map(|board| {
+        let (_, job) =
+            emulated::job_with(&model, &board, Strategy::Resident, &inputs, &options).unwrap();
+        (board, job)
+    });
+    let jobs: Vec<(Board, Job)> = jobs.collect();
+    for ((board, job), (other, others)) in jobs.iter().zip(jobs.iter().cycle().skip(1)) {
+        let plan = plan_of(&others.elf, other);
+        let firmware = emulated::firmware(board).unwrap();
+        let elf = FirmwareImage::new(&firmware, &plan, board).unwrap().elf;
+        let outcome = emulated::run_job(Job { elf, ..job.clone() }).unwrap();
+        let message = outcome.finish.fault.unwrap().message;
+        assert!(message.contains(&other.id), "{}: {message}", board.id);
+    }
+}
+
+/// The plan image in a board's whole one.
+fn plan_of(elf: &[u8], board: &Board) -> Vec<u8> {
+    let file = object::File::parse(elf).unwrap();
+    let address = u64::from(board.plan_address().unwrap());
+    let segment = file.segments().find(|segment| segment.address() == address).unwrap();
+    segment.data().unwrap().to_vec()
 }
 
 #[test]

@@ -42,6 +42,36 @@ fn a_larger_cache_keeps_the_longest_loop() {
     }
 }
 
+/// Other boards wait for flash in their own way, for code and for constants: all else takes what it does on the core's
+/// first.
+#[test]
+fn boards_of_a_core_differ_by_their_flash() {
+    // A line of code holds two instructions on the first board and four on the second, and the cache of the third holds
+    // the loop.
+    let boards = [
+        ("nucleo-l4r5zi", 768 * (2 + 4), 6 + 5),
+        ("nrf52840-dk", 384 * (4 + 2), 6 + 2),
+        ("pico-2", 1536 + 3, 4 + 48),
+    ];
+    for (id, code, stream) in boards {
+        let board = tilewright_board::find(id).unwrap();
+        let index = CORES.iter().position(|(core, _)| *core == board.core.kind).unwrap();
+        let cycles = emulate(&board).unwrap();
+        assert_eq!(cycles.len(), RULES.len(), "{id}: {cycles:?}");
+        for rule in RULES {
+            let turn = match rule.name {
+                "code-6k" => code,
+                "flash-stream" => stream,
+                _ => rule.modelled[index],
+            };
+            let apart = cycles[rule.name].abs_diff(turn * TURNS);
+            // Victims of the third board's cache are drawn.
+            let most = SURROUNDINGS + turn * TURNS / 50;
+            assert!(apart <= most, "{id}: {} of {turn} is {apart} apart", rule.name);
+        }
+    }
+}
+
 #[test]
 fn logs_of_boards_are_read_or_refused() {
     let log = "garbage\r\nclock a-board\r\nrule load 6001\r\nrule ldrd 7000\r\ndone\r\nclock";

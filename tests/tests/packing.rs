@@ -53,7 +53,16 @@ fn faster_layers_take_the_flash_that_there_is() {
 
 #[test]
 fn a_chosen_layer_is_never_slower_by_the_costs() {
-    for id in ["stm32f746g-disco", "stm32f469i-disco", "nucleo-f767zi", "bench-cortex-m33"] {
+    let ids = [
+        "stm32f746g-disco",
+        "stm32f469i-disco",
+        "nucleo-f767zi",
+        "nucleo-l4r5zi",
+        "nrf52840-dk",
+        "pico-2",
+        "bench-cortex-m33",
+    ];
+    for id in ids {
         let board = tilewright_board::find(id).unwrap();
         for name in ["resnet8", "cifar10-cmsis", "ds-cnn"] {
             let model = tilewright_zoo::network(name).unwrap().int8().unwrap();

@@ -50,9 +50,18 @@ fn permille(predicted: u64, counted: u64) -> u64 {
     predicted.abs_diff(counted) * 1000 / counted.max(1)
 }
 
+/// Not on the Raspberry Pi Pico 2: where weights and constants meet in the cache in front of its serial flash depends on
+/// their addresses, which costs do not know (docs/results.md).
 #[test]
 fn layers_and_networks_are_predicted() {
-    let ids = ["stm32f746g-disco", "stm32f469i-disco", "nucleo-f767zi", "bench-cortex-m33"];
+    let ids = [
+        "stm32f746g-disco",
+        "stm32f469i-disco",
+        "nucleo-f767zi",
+        "nucleo-l4r5zi",
+        "nrf52840-dk",
+        "bench-cortex-m33",
+    ];
     let boards = ids.map(|id| tilewright_board::find(id).unwrap());
     let beyond: Vec<String> = boards.iter().flat_map(predicted_on).collect();
     assert_eq!(beyond, Vec::<String>::new());
@@ -137,6 +146,8 @@ fn layers_of_searched_networks_are_predicted() {
         ("mcunet-in0-r64", "stm32f469i-disco"),
         ("mcunet-in0-r64", "nucleo-f767zi"),
         ("proxylessnas-mobile-w0.2-r64", "nucleo-f767zi"),
+        ("mcunet-in0-r64", "nucleo-l4r5zi"),
+        ("mcunet-in0-r64", "nrf52840-dk"),
     ];
     let mut beyond = Vec::new();
     for (name, id) in cases {
