@@ -11,7 +11,7 @@ use tilewright_plan::{LaneKind, Space};
 /// Bytes for statics: at the end of the memory that is coupled to the core for code, if the board has any,
 /// else of the firmware's SRAM. All else of that SRAM is the stack, so that one that grows too deep leaves RAM
 /// and faults instead of overwriting them.
-const STATICS_BYTES: u64 = 3840;
+const STATICS_BYTES: u64 = 3808;
 
 /// What runs from memory coupled to the core, if the board has any: what the core does between kernels, by
 /// the beginnings of the names of its functions' sections. While a kernel runs it takes the code cache for
