@@ -147,9 +147,6 @@ impl Stand<'_> {
     fn run(&self, buttons: &Receiver<()>) -> Result<Ended, Problem> {
         let (host, bytes) = channel();
         let off = AtomicBool::new(false);
-        let version = env!("CARGO_PKG_VERSION");
-        // No board says this: who reads it knows that nothing behind it was measured.
-        self.pseudo.write(format!("emulated by tilewright {version}\r\n").as_bytes(), &off);
         thread::scope(|scope| {
             let board = scope.spawn(|| self.board(bytes, &off));
             let mut host = Some(host);
@@ -188,8 +185,16 @@ impl Stand<'_> {
     /// The board itself; says so if it dies.
     fn board(&self, bytes: Receiver<Vec<u8>>, off: &AtomicBool) -> Result<Finish, RunnerError> {
         let limits = WorkerLimits { wall: Duration::MAX, ..Config::default().worker };
+        let mut is_told = false;
         let mut on_event = |response: &Response| {
             if let Response::Console(bytes) = response {
+                // No board says this: who reads it knows that nothing behind it was measured. Not earlier: a program that
+                // has just opened the port may still be emptying it.
+                if !std::mem::replace(&mut is_told, true) {
+                    let version = env!("CARGO_PKG_VERSION");
+                    self.pseudo
+                        .write(format!("emulated by tilewright {version}\r\n").as_bytes(), off);
+                }
                 self.pseudo.write(bytes, off);
             }
         };
