@@ -182,18 +182,21 @@ impl Stand<'_> {
         })
     }
 
+    /// Says what no board says: who reads it knows that nothing behind it was measured.
+    fn tell(&self, off: &AtomicBool) {
+        let version = env!("CARGO_PKG_VERSION");
+        self.pseudo.write(format!("emulated by tilewright {version}\r\n").as_bytes(), off);
+    }
+
     /// The board itself; says so if it dies.
     fn board(&self, bytes: Receiver<Vec<u8>>, off: &AtomicBool) -> Result<Finish, RunnerError> {
         let limits = WorkerLimits { wall: Duration::MAX, ..Config::default().worker };
         let mut is_told = false;
         let mut on_event = |response: &Response| {
             if let Response::Console(bytes) = response {
-                // No board says this: who reads it knows that nothing behind it was measured. Not earlier: a program that
-                // has just opened the port may still be emptying it.
+                // Not earlier: a program that has just opened the port may still be emptying it.
                 if !std::mem::replace(&mut is_told, true) {
-                    let version = env!("CARGO_PKG_VERSION");
-                    self.pseudo
-                        .write(format!("emulated by tilewright {version}\r\n").as_bytes(), off);
+                    self.tell(off);
                 }
                 self.pseudo.write(bytes, off);
             }
