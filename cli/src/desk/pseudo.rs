@@ -15,6 +15,9 @@ use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
+/// Most bytes that a line holds between two ends, as a port's FIFO does.
+const HELD: usize = 16;
+
 /// How often a write that finds no room looks whether it is wanted still.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -86,12 +89,12 @@ impl Pseudo {
         Ok(())
     }
 
-    /// What the program sends.
+    /// What the program sends, a few bytes at a time: it can take back what was not read yet.
     #[must_use]
     pub fn read(&self, within: Duration) -> Heard {
         let state = self.wait_for(PollFlags::IN, within);
         if state.contains(PollFlags::IN) {
-            let mut buffer = [0; 4096];
+            let mut buffer = [0; HELD];
             return match rustix::io::read(&self.controller, &mut buffer) {
                 Ok(0) => Heard::Left,
                 Ok(count) => Heard::Bytes(buffer[..count].to_vec()),

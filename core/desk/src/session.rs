@@ -230,7 +230,9 @@ impl Session {
             }
             (_, Stage::Greeted(_)) => {}
             (Line::Loaded(cycles), _) => self.loaded = Some(cycles),
-            (Line::Ready(_), Stage::Known(_)) => self.send(),
+            (Line::Ready(_), Stage::Known(_)) if self.resets == 0 => self.send(),
+            // What the line held of a frame from before is refused first.
+            (Line::Ready(_), Stage::Known(_)) => self.sends_at = Some(self.now + QUIET),
             (Line::Retry(why), Stage::Known(_)) => self.tell(Note::Stranger(why)),
             (Line::Other(text), Stage::Known(_)) => self.tell(Note::Unreadable(text)),
             (line, Stage::Asked(greeting)) => self.answered(line, greeting),
