@@ -147,8 +147,10 @@ impl Stand<'_> {
     fn run(&self, buttons: &Receiver<()>) -> Result<Ended, Problem> {
         let (host, bytes) = channel();
         let off = AtomicBool::new(false);
+        // Said before the greeting and before each answer: a program that has just opened the port may lose the first.
+        let is_due = AtomicBool::new(true);
         thread::scope(|scope| {
-            let board = scope.spawn(|| self.board(bytes, &off));
+            let board = scope.spawn(|| self.board(bytes, &is_due, &off));
             let mut host = Some(host);
             let mut is_told = false;
             let ended = loop {
@@ -165,6 +167,7 @@ impl Stand<'_> {
                 }
                 match self.pseudo.read(LOOK) {
                     Heard::Bytes(bytes) => {
+                        is_due.store(true, Ordering::Relaxed);
                         // A board that has ended hears nothing.
                         let _ = host.as_ref().map(|host| host.send(bytes));
                     }
@@ -189,15 +192,20 @@ impl Stand<'_> {
     }
 
     /// The board itself; says so if it dies.
-    fn board(&self, bytes: Receiver<Vec<u8>>, off: &AtomicBool) -> Result<Finish, RunnerError> {
+    fn board(
+        &self,
+        bytes: Receiver<Vec<u8>>,
+        is_due: &AtomicBool,
+        off: &AtomicBool,
+    ) -> Result<Finish, RunnerError> {
         let limits = WorkerLimits { wall: Duration::MAX, ..Config::default().worker };
-        let mut is_told = false;
+        let mut begins_line = true;
         let mut on_event = |response: &Response| {
             if let Response::Console(bytes) = response {
-                // Not earlier: a program that has just opened the port may still be emptying it.
-                if !std::mem::replace(&mut is_told, true) {
+                if begins_line && is_due.swap(false, Ordering::Relaxed) {
                     self.tell(off);
                 }
+                begins_line = bytes.last().map_or(begins_line, |last| *last == b'\n');
                 self.pseudo.write(bytes, off);
             }
         };
