@@ -128,6 +128,8 @@ pub enum ImportRequest {
     /// Makes a file of a schedule. Buffers: report, memory map, predicted timeline, what is held
     /// meanwhile, and the timeline of a run if there is one.
     Schedule(ScheduleFile),
+    /// Writes the record of a measurement. Buffers: the record, which lacks the sum of its input; the input.
+    Record,
     /// Writes the recipe of the plan that settings make: it is planned anew.
     Recipe(PlanSettings),
     /// Puts the operators of a TensorFlow Lite file in the order that needs the smallest arena, and
@@ -181,8 +183,8 @@ pub enum ImportReply {
     Packaged(Package),
     /// The names that the server knows store images by. Buffers: the store images.
     Stores(Vec<String>),
-    /// Buffers: the file.
-    Schedule(FileFacts),
+    /// A file to be saved. Buffers: the file.
+    Saved(FileFacts),
     /// Buffers: the file.
     Reordered(Reordered),
 }

@@ -37,6 +37,15 @@ const SAVED: &str = "
     };
     document.querySelector(`[data-testid='${arguments[0]}']`).click();";
 
+/// Clicks a button that saves a text; gives its name and what it holds.
+const SAVED_TEXT: &str = "
+    const done = arguments[arguments.length - 1];
+    HTMLAnchorElement.prototype.click = function () {
+        const name = this.download;
+        fetch(this.href).then((file) => file.text()).then((text) => done([name, text]));
+    };
+    document.querySelector(`[data-testid='${arguments[0]}']`).click();";
+
 /// Times that ChromeDriver is started: between choosing a free port and taking it, another process
 /// may take the port.
 const STARTS: usize = 4;
@@ -294,6 +303,17 @@ impl Browser {
     pub async fn saved_picture(&self, id: &str) -> Value {
         self.find(id).await;
         self.later(SAVED, vec![json!(id)]).await
+    }
+
+    /// Clicks the button with this test id, which saves a text: the name of the file, and what it holds.
+    ///
+    /// # Panics
+    /// If it saves none.
+    pub async fn saved_text(&self, id: &str) -> (String, String) {
+        self.find(id).await;
+        let saved = self.later(SAVED_TEXT, vec![json!(id)]).await;
+        let part = |index: usize| saved[index].as_str().unwrap_or_default().to_owned();
+        (part(0), part(1))
     }
 
     /// Ends the session.

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use tilewright_board::{Board, Support};
 use tilewright_check::reference;
-use tilewright_image::{FirmwareImage, Images, input_frames};
+use tilewright_image::{FirmwareImage, Images};
 use tilewright_model::{Data, Model};
-use tilewright_plan::image::{AlignedBytes, Expected};
+use tilewright_plan::image::{AlignedBytes, Expected, input_frames};
 use tilewright_plan::{Plan, PlanImage, Space};
 use tilewright_planner::{Integrity, Objective, Options, Strategy};
 use tilewright_protocol::{CardJob, Hardware, Job, Limits, Mode, Watch};

@@ -3,6 +3,8 @@
 
 pub mod bring_up;
 pub mod browser;
+#[cfg(target_os = "linux")]
+pub mod browser_port;
 pub mod campaign;
 pub mod clock;
 #[cfg(target_os = "linux")]

@@ -43,21 +43,6 @@ const DRAG: &str = "
     }
     slider.dispatchEvent(new Event('change', { bubbles: true }));";
 
-/// Clicks a button that saves a text; gives its name and what it holds.
-const SAVED: &str = "
-    const done = arguments[arguments.length - 1];
-    HTMLAnchorElement.prototype.click = function () {
-        const name = this.download;
-        fetch(this.href).then((file) => file.text()).then((text) => done([name, text]));
-    };
-    document.querySelector(`[data-testid='${arguments[0]}']`).click();";
-
-async fn saved(browser: &Browser, id: &str) -> (String, String) {
-    browser.find(id).await;
-    let saved = browser.later(SAVED, vec![json!(id)]).await;
-    (saved[0].as_str().unwrap().to_owned(), saved[1].as_str().unwrap().to_owned())
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn the_schedule_follows_its_sliders_and_is_saved_without_a_run() {
     let browser = page(WIDE, false, "model=lenet5&view=schedule").await;
@@ -89,14 +74,14 @@ async fn the_schedule_follows_its_sliders_and_is_saved_without_a_run() {
     browser.text_when("schedule-time", |text| *text == after).await;
     browser.click("undo").await;
     browser.text_when("schedule-time", |text| *text == before).await;
-    let (name, trace) = saved(&browser, "save-schedule-perfetto").await;
+    let (name, trace) = browser.saved_text("save-schedule-perfetto").await;
     assert_eq!(name, "lenet5-stm32f746g-disco-resident-schedule.perfetto.json");
     let trace: Value = serde_json::from_str(&trace).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     assert!(events.iter().any(|event| event["ph"] == "X" && event["dur"].as_f64() > Some(0.0)));
-    let (name, recipe) = saved(&browser, "save-recipe").await;
+    let (name, recipe) = browser.saved_text("save-recipe").await;
     assert!(name.ends_with("recipe.json") && recipe.contains("\"layers\""), "{name}");
-    let (_, table) = saved(&browser, "save-schedule-csv").await;
+    let (_, table) = browser.saved_text("save-schedule-csv").await;
     assert!(table.lines().count() > 5 && table.contains("predicted,core 0,compute"), "{table}");
     // The command line writes the same.
     let lenet = ["plan", "models/lenet5.onnx", "--board", BOARD, "--schedule-csv", "-"];

@@ -127,7 +127,7 @@ fn frames_that_arrive_on_the_card_give_the_bytes_of_the_reference() {
                 // Another frame before it, whose bytes must not be left.
                 let mut job = made.job.clone();
                 let payload = vec![0x55; job.frames[0][0].len() - 12];
-                job.frames.insert(0, vec![tilewright_image::input_frame(&payload).unwrap()]);
+                job.frames.insert(0, vec![tilewright_plan::image::input_frame(&payload).unwrap()]);
                 let outcome = emulated::run_job(job).unwrap();
                 let said = format!("{}, {integrity:?}: {}", board.id, console(&outcome));
                 assert_eq!(outcome.finish.fault, None, "{said}");

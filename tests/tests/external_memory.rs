@@ -7,8 +7,8 @@ mod image;
 
 use image::{Tables, op};
 use tilewright_board::Board;
-use tilewright_image::{FirmwareImage, input_frame};
-use tilewright_plan::image::{Expected, STORE_ALIGNMENT};
+use tilewright_image::FirmwareImage;
+use tilewright_plan::image::{Expected, STORE_ALIGNMENT, input_frame};
 use tilewright_plan::{Kernel, Op, PlanImage, Space, View};
 use tilewright_protocol::{Hardware, Job, Limits, Mode, SdramFault, SerialFlash, Watch};
 use tilewright_runner::RunOutcome;

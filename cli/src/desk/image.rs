@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use tilewright_board::{Board, SMALL};
-use tilewright_image::{FRAME_MAGIC, INPUT, ImageForm, ReadImage};
-use tilewright_plan::image::AlignedBytes;
+use tilewright_image::{INPUT, ImageForm, ReadImage};
+use tilewright_plan::image::{AlignedBytes, FRAME_MAGIC};
 use tilewright_report::sentence;
 use tilewright_server::pipeline::PlanFile;
 use tilewright_server::{Blame, Problem};
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn frames_are_taken_apart() {
-        let frame = |bytes: &[u8]| tilewright_image::input_frame(bytes).unwrap();
+        let frame = |bytes: &[u8]| tilewright_plan::image::input_frame(bytes).unwrap();
         let two = [frame(b"abc"), frame(b"de")].concat();
         assert_eq!(payload_of_frames(&two).unwrap(), b"abcde");
         assert_eq!(payload_of_frames(&two[..two.len() - 1]), None);

@@ -1,33 +1,7 @@
-//! What a talk is about, and what it gives.
+//! What a talk gives.
 
-use core::time::Duration;
-
+use crate::expected::Expected;
 use crate::lines::Greeting;
-
-/// What the board must be and hold, and what it is sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expected {
-    /// Board id, as the image names it.
-    pub board: String,
-    /// Boards that there are: another name in a greeting has lost bytes.
-    pub known_boards: Vec<String>,
-    /// Version of what firmware and plan image agree on.
-    pub abi: u32,
-    /// First 16 digits of the plan id.
-    pub plan_id: String,
-    /// Layers that the board tells of, one line each.
-    pub layers: u32,
-    /// Bytes of each output.
-    pub output_bytes: Vec<u64>,
-    /// Frames in the order in which the board asks for them.
-    pub frames: Vec<Vec<u8>>,
-    /// Baud rate of the console, for what is said about noise.
-    pub baud: u32,
-    /// How long the greeting may take.
-    pub greeting_within: Duration,
-    /// How long an answer may take, from the last byte of a frame on.
-    pub answer_within: Duration,
-}
 
 /// Cycles of a layer, as the board counts them with its core's cycle counter.
 #[derive(Clone, Debug, PartialEq, Eq)]

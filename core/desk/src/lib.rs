@@ -8,13 +8,17 @@
 //! Nothing here opens a port or asks for the time, so that the page can use the same code for its serial ports.
 
 mod answer;
+mod expected;
 mod lines;
+mod measured;
 mod record;
 mod session;
 mod trouble;
 
-pub use answer::{Answer, Expected, LayerTime, Outcome, Score};
+pub use answer::{Answer, LayerTime, Outcome, Score};
+pub use expected::{Expected, Patience, Unusable};
 pub use lines::{Greeting, Line, Lines, PlanLine};
+pub use measured::{Circumstances, Emulated, Measured};
 pub use record::{
     LayerRecord, MeasuredOn, OutputRecord, PortKind, Record, RecordKinds, SCHEMA, measured_on,
 };

@@ -6,7 +6,8 @@ mod tests;
 
 use core::time::Duration;
 
-use crate::answer::{Answer, Expected, LayerTime, Outcome, Score};
+use crate::answer::{Answer, LayerTime, Outcome, Score};
+use crate::expected::Expected;
 use crate::lines::{Greeting, Line, Lines, PlanLine};
 use crate::trouble::Trouble;
 pub use note::Note;

@@ -3,9 +3,8 @@
 //! [`plan_image`] turns a plan and its model into the bytes that firmware reads in place.
 //! [`FirmwareImage`] joins them with the firmware of a board: the very bytes that the emulator
 //! runs and that are downloaded. [`StoreImage`] is what lies in external flash or on a card beside
-//! it. [`input_frames`] is what a host sends to the board's console.
+//! it.
 
-mod console;
 mod copy_checksums;
 mod firmware;
 mod placing;
@@ -16,7 +15,6 @@ mod store;
 mod uf2;
 mod weighted;
 
-pub use console::{FRAME_MAGIC, FrameTooLong, input_frame, input_frames, input_views};
 pub use copy_checksums::Checks;
 pub use firmware::{FirmwareError, FirmwareImage};
 pub use placing::{INPUT, ImageFile, how_to_place, image_files, sample_input};

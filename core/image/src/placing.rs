@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 use tilewright_board::Board;
-use tilewright_plan::image::{AlignedBytes, Expected, PlanImage};
+use tilewright_plan::image::{
+    AlignedBytes, Expected, FrameTooLong, PlanImage, arrivals, input_frame, input_frames,
+};
 use tilewright_plan::{Space, grouped};
 
-use crate::console::arrivals;
-use crate::{FirmwareImage, FrameTooLong, input_frame, input_frames};
+use crate::FirmwareImage;
 
 /// A file of an image.
 #[derive(Clone, Debug)]

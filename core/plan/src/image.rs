@@ -4,6 +4,8 @@
 mod aligned;
 mod error;
 #[cfg(feature = "alloc")]
+mod frames;
+#[cfg(feature = "alloc")]
 mod pack;
 mod packed;
 mod reader;
@@ -15,6 +17,8 @@ mod tables;
 #[cfg(feature = "alloc")]
 pub use aligned::AlignedBytes;
 pub use error::ImageError;
+#[cfg(feature = "alloc")]
+pub use frames::{FrameTooLong, arrivals, input_frame, input_frames, input_views};
 #[cfg(feature = "alloc")]
 pub use pack::pack;
 pub use packed::{Cursor, MOST_RECORDS, Packed};
@@ -30,6 +34,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// First bytes of an image.
 pub const MAGIC: [u8; 4] = *b"TWPI";
+/// First bytes of a frame that brings inputs to the board's console.
+pub const FRAME_MAGIC: [u8; 4] = *b"TWIN";
 /// Version of the format; another version is refused.
 pub const VERSION: u16 = 3;
 /// Version of what firmware and image expect of each other (kernels' packing, operands).

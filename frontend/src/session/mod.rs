@@ -2,12 +2,14 @@
 //!
 //! Buffers stay here as handles of the browser's memory and never enter the page's own.
 
+mod desk;
 mod download;
 mod fetch;
 mod fetched;
 pub mod link;
 mod offline;
 mod remember;
+pub mod serial;
 mod server;
 mod store;
 
@@ -16,6 +18,7 @@ use std::rc::Rc;
 
 use gloo::timers::callback::Timeout;
 use js_sys::Uint8Array;
+use tilewright_desk::Circumstances;
 use wasm_bindgen_futures::spawn_local;
 use yew::Callback;
 
@@ -26,6 +29,8 @@ use crate::message::{
 use crate::state::{
     Beside, Effect, Event, FileKind, Origin, OwnFile, Quantising, RunEvent, Samples, State,
 };
+use crate::view_model::desk::measured;
+use desk::{Subject, Talk};
 use download::download;
 pub use download::{Download, ObjectUrl, save};
 pub use fetched::Fetched;
@@ -57,7 +62,7 @@ pub struct Before {
     reference: Option<Rc<crate::message::ReferenceFacts>>,
     package: Option<Rc<crate::message::Package>>,
     reordered: Option<Rc<crate::message::Reordered>>,
-    schedule_file: Option<Rc<crate::message::FileFacts>>,
+    saved_file: Option<Rc<crate::message::FileFacts>>,
     stores: Option<Rc<Vec<String>>>,
 }
 
@@ -70,7 +75,7 @@ impl Before {
             reference: state.input.reference.clone(),
             package: state.package.clone(),
             reordered: state.reordered.clone(),
-            schedule_file: state.schedule_file.clone(),
+            saved_file: state.saved_file.clone(),
             stores: state.run.stores.clone(),
         }
     }
@@ -103,6 +108,9 @@ pub struct Session {
     run_stores: Vec<(String, Uint8Array)>,
     run_result: Vec<Uint8Array>,
     run: Option<Watched>,
+    /// The talk with the board on the desk, and the input that the board is sent.
+    talk: Option<Talk>,
+    talk_input: Option<Uint8Array>,
     /// Files by token, and the token that was given last.
     files: BTreeMap<u32, Uint8Array>,
     last_token: u32,
@@ -173,6 +181,8 @@ impl Session {
             run_stores: Vec::new(),
             run_result: Vec::new(),
             run: None,
+            talk: None,
+            talk_input: None,
             files: BTreeMap::new(),
             last_token: 0,
             has_rested: false,
@@ -254,8 +264,8 @@ impl Session {
             let bytes = buffers.pop();
             self.reordered_download =
                 bytes.and_then(|bytes| download(&reordered.file.name, &bytes));
-        } else if !same(before.schedule_file.as_ref(), state.schedule_file.as_ref())
-            && let (Some(file), Some(bytes)) = (&state.schedule_file, buffers.pop())
+        } else if !same(before.saved_file.as_ref(), state.saved_file.as_ref())
+            && let (Some(file), Some(bytes)) = (&state.saved_file, buffers.pop())
             && let Ok(address) = ObjectUrl::new(&bytes, "application/octet-stream")
         {
             save(&file.name, address);
@@ -381,6 +391,36 @@ impl Session {
             Effect::StopRun => {
                 if let Some(run) = self.run.take() {
                     run.stop();
+                }
+            }
+            Effect::Talk { request, board, boards, predicted_us } => {
+                let (Some(image), Some(input)) = (&self.image, &self.input) else { return };
+                let (board, boards) = (board.as_str(), boards.as_slice());
+                let subject = Subject { board, boards, image, input, predicted_us };
+                let send = self.send.clone();
+                let tell = Callback::from(move |event| {
+                    send.emit(Message { event: Event::Desk(request, event), buffers: Vec::new() });
+                });
+                self.talk = Some(Talk::start(&subject, tell));
+                self.talk_input = Some(input.slice(0, input.length()));
+            }
+            Effect::SaveRecord { request, measurement, run, model_sha256, revision } => {
+                let Some(input) = &self.talk_input else { return };
+                let record = measured(&measurement, run.as_deref()).record(Circumstances {
+                    port: measurement.heard.port.clone(),
+                    date_utc: desk::now_utc(),
+                    board_revision: revision,
+                    plan_id: measurement.plan_id(),
+                    model_sha256,
+                    input_sha256: String::new(),
+                });
+                let Ok(bytes) = postcard::to_stdvec(&record) else { return };
+                let buffers = [bytes.as_slice().into(), input.slice(0, input.length())];
+                self.importer.ask(request, &ImportRequest::Record, &buffers);
+            }
+            Effect::HangUp => {
+                if let Some(talk) = self.talk.take() {
+                    talk.hang_up();
                 }
             }
             Effect::StartImporter => self.importer.warm(),

@@ -2,9 +2,12 @@
 
 use std::rc::Rc;
 
+use tilewright_board::Board;
+use tilewright_plan::Micros;
+
 use super::{
-    Beside, Doer, Origin, Outcome, OwnFile, Place, Quantising, RunEvent, Selection, Server, Stored,
-    Theme, View,
+    Beside, DeskEvent, Doer, Measurement, Origin, Outcome, OwnFile, Place, Quantising, RunEvent,
+    Selection, Server, Stored, Theme, View,
 };
 use crate::message::{
     ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, TiledRegion, Trouble,
@@ -106,6 +109,10 @@ pub enum Event {
     SaveTiled,
     /// Run.
     Run,
+    /// Run on the board that hangs on this computer.
+    Measure,
+    /// Write and save the record of the last measurement, of a board with this on its sticker.
+    SaveRecord(String),
     /// Whether runs are sampled from now on.
     Sampled(bool),
     /// Stop what is under way.
@@ -132,6 +139,8 @@ pub enum Event {
     Server(Server),
     /// What the emulated board says.
     Board(u32, RunEvent),
+    /// How a talk with the board on the desk goes.
+    Desk(u32, DeskEvent),
     /// What is to be said aloud, such as that a link was copied.
     Say(String),
     /// Time goes by.
@@ -224,6 +233,32 @@ pub enum Effect {
     },
     /// Tell the server to stop the run, and stop listening.
     StopRun,
+    /// Have the person choose a port, and talk with the board at it about the present plan and input.
+    Talk {
+        /// Number of the request.
+        request: u32,
+        /// The board that the plan is for.
+        board: String,
+        /// All boards.
+        boards: Rc<Vec<Board>>,
+        /// How long the program is predicted to take.
+        predicted_us: Option<Micros>,
+    },
+    /// Have the record of a measurement written.
+    SaveRecord {
+        /// Number of the request.
+        request: u32,
+        /// The measurement.
+        measurement: Rc<Measurement>,
+        /// A run of the same plan on the emulated board.
+        run: Option<Rc<Outcome>>,
+        /// SHA-256 of the model's file; nothing for a network of the zoo.
+        model_sha256: Option<String>,
+        /// What the board's sticker says; nothing if nobody said.
+        revision: Option<String>,
+    },
+    /// Stop talking, and close the port.
+    HangUp,
     /// Have the run read and its layers compared with the reference.
     Judge(u32, PlanSettings),
     /// Start the importer if it does not run, so that the first request finds it compiled.

@@ -5,6 +5,7 @@
 //! sort is dropped.
 
 mod compare;
+mod desk;
 mod event;
 mod files;
 mod fit;
@@ -31,6 +32,7 @@ use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
 use crate::view_model::steps::{Step, spoken, stepped};
 pub use compare::{Beside, Compare, Plans, Tried};
+pub use desk::{Desk, DeskEvent, Heard, Measurement};
 pub use event::{Effect, Event};
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use fit::Fit;
@@ -107,12 +109,14 @@ pub struct State {
     pub input: Input,
     /// The run.
     pub run: Run,
+    /// The board on the desk.
+    pub desk: Desk,
     /// Files for the board, once they are put together.
     pub package: Option<Rc<Package>>,
     /// The model's file in another order, once that was asked for.
     pub reordered: Option<Rc<Reordered>>,
-    /// The file that was made last of a schedule.
-    pub schedule_file: Option<Rc<FileFacts>>,
+    /// The file that was made last to be saved.
+    pub saved_file: Option<Rc<FileFacts>>,
     /// What was last said aloud.
     pub said: String,
     /// Number of the last request.
@@ -253,6 +257,9 @@ impl State {
             Event::NotFetched(request, trouble) => self.not_fetched(request, trouble),
             Event::Server(server) => self.server = server,
             Event::Board(request, event) => self.run_event(request, event, effects),
+            Event::Measure => self.start_talk(effects),
+            Event::SaveRecord(revision) => self.save_record(&revision, effects),
+            Event::Desk(request, event) => self.desk_event(request, event),
             Event::Say(text) => self.say(&text),
             Event::Tick => {}
         }
@@ -379,6 +386,10 @@ impl State {
             Doer::Emulator => {
                 self.run.cancel();
                 effects.push(Effect::StopRun);
+            }
+            Doer::Desk => {
+                self.hang_up();
+                effects.push(Effect::HangUp);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::files::FileKind;
 use super::{
-    Doer, Effect, Input, Job, Place, Quantisation, Quantising, Run, Selection, State, zoo,
+    Desk, Doer, Effect, Input, Job, Place, Quantisation, Quantising, Run, Selection, State, zoo,
 };
 use crate::message::{ImportReply, ModelFacts, TiledRegion, Trouble};
 use crate::view_model::catalogue::{self, Example};
@@ -289,10 +289,10 @@ impl State {
             (Job::Package, Ok(ImportReply::Packaged(package))) => {
                 self.package = Some(Rc::new(package));
             }
-            (Job::Schedule | Job::Tiled, Ok(ImportReply::Schedule(file))) => {
+            (Job::Schedule | Job::Tiled | Job::Record, Ok(ImportReply::Saved(file))) => {
                 self.said = format!("{} is saved", file.name);
                 self.took_ms = None;
-                self.schedule_file = Some(Rc::new(file));
+                self.saved_file = Some(Rc::new(file));
             }
             (Job::Reorder, Ok(ImportReply::Reordered(reordered))) => {
                 self.said = format!("{} is ready", reordered.file.name);
@@ -365,8 +365,13 @@ impl State {
             effects.push(Effect::StopRun);
             self.tasks.retain(|task| task.job != Job::Run);
         }
+        if self.desk.is_talking {
+            effects.push(Effect::HangUp);
+            self.tasks.retain(|task| task.job != Job::Desk);
+        }
         self.run = Run::default();
-        for place in [Place::Plan, Place::Run, Place::Firmware, Place::Quantisation] {
+        self.desk = Desk::default();
+        for place in [Place::Plan, Place::Run, Place::Desk, Place::Firmware, Place::Quantisation] {
             self.clear(place);
         }
         self.replan(effects);

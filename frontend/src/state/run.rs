@@ -205,20 +205,24 @@ impl State {
     /// Whether everything for a run is there.
     #[must_use]
     pub fn can_run(&self) -> bool {
-        self.could_run() && self.input.reference.is_some()
+        matches!(self.server, Server::Present { missing: None, .. })
+            && !self.run.phase.is_under_way()
+            && self.has_program()
+            && self.input.reference.is_some()
     }
 
     /// Whether nothing but an input is missing, and none is being prepared.
     #[must_use]
     pub fn needs_input(&self) -> bool {
-        self.could_run() && self.input.reference.is_none() && self.task(Job::Input).is_none()
+        self.has_program()
+            && !self.run.phase.is_under_way()
+            && self.input.reference.is_none()
+            && self.task(Job::Input).is_none()
     }
 
-    fn could_run(&self) -> bool {
-        matches!(self.server, Server::Present { missing: None, .. })
-            && !self.run.phase.is_under_way()
-            && !self.is_plan_stale()
-            && self.plan.as_ref().is_some_and(|plan| plan.image.is_some())
+    /// Whether the plan is of the present settings and has an image.
+    pub(super) fn has_program(&self) -> bool {
+        !self.is_plan_stale() && self.plan.as_ref().is_some_and(|plan| plan.image.is_some())
     }
 
     pub(super) fn start_run(&mut self, effects: &mut Vec<Effect>) {

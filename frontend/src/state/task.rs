@@ -40,6 +40,8 @@ pub enum Job {
     Schedule,
     /// The model is written in tiles.
     Tiled,
+    /// The record of a measurement is written.
+    Record,
     /// The model's file is put in another order.
     Reorder,
     /// The store images that the board needs for a run are made.
@@ -48,6 +50,8 @@ pub enum Job {
     Run,
     /// The run is compared with the reference.
     Judge,
+    /// A board on the desk is talked with.
+    Desk,
 }
 
 impl Job {
@@ -65,11 +69,13 @@ impl Job {
             | Self::Package
             | Self::Schedule
             | Self::Tiled
+            | Self::Record
             | Self::Reorder
             | Self::Stores
             | Self::Judge => Doer::Importer,
             Self::Plan | Self::Compare => Doer::Planner,
             Self::Run => Doer::Emulator,
+            Self::Desk => Doer::Desk,
         }
     }
 
@@ -87,6 +93,7 @@ impl Job {
             Self::Schedule => Place::Schedule,
             Self::Package | Self::Reorder => Place::Firmware,
             Self::Input | Self::Stores | Self::Run | Self::Judge => Place::Run,
+            Self::Desk | Self::Record => Place::Desk,
         }
     }
 }
@@ -100,6 +107,8 @@ pub enum Doer {
     Planner,
     /// The emulator behind the server.
     Emulator,
+    /// The board on the desk.
+    Desk,
 }
 
 /// Where a trouble belongs; it is shown there, beside the last good view.
@@ -123,6 +132,8 @@ pub enum Place {
     Schedule,
     /// Choosing an input, or running.
     Run,
+    /// Talking with a board on the desk.
+    Desk,
     /// Packaging.
     Firmware,
 }

@@ -479,8 +479,8 @@ fn a_schedule_is_saved_with_the_plan_that_is_shown() {
     assert!(effects.iter().any(is_of_plan));
     let name = "small-schedule.csv".to_owned();
     let file = FileFacts { name, bytes: 1, sha256: String::new() };
-    state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Schedule(file))));
-    assert!(state.said.contains("small-schedule.csv") && state.schedule_file.is_some());
+    state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Saved(file))));
+    assert!(state.said.contains("small-schedule.csv") && state.saved_file.is_some());
 }
 
 #[test]

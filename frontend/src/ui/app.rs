@@ -243,6 +243,10 @@ impl App {
         let run = state.run.outcome.clone().filter(|outcome| {
             state.plan.as_ref().is_some_and(|plan| outcome.plan.settings == plan.settings)
         });
+        let measurement = state.desk.measurement.clone().filter(|measurement| {
+            state.plan.as_ref().is_some_and(|plan| measurement.plan.settings == plan.settings)
+        });
+        let run_beside = state.desk.measurement.as_ref().and_then(|m| state.run_beside(m)).cloned();
         let layers = run.as_ref().map(|outcome| &outcome.result.layers);
         let counts = layers.filter(|layers| !layers.is_empty()).cloned().map(Rc::new);
         html! {
@@ -277,7 +281,7 @@ impl App {
                     }
                     if shows(View::Schedule) {
                         <Later>
-                            <SchedulePanel plan={Rc::clone(plan)} {run} boards={Rc::clone(&state.boards)}
+                            <SchedulePanel plan={Rc::clone(plan)} {run} {measurement} boards={Rc::clone(&state.boards)}
                                 settings={state.settings.now().clone()} period_ms={state.period_ms}
                                 trouble={state.trouble(Place::Schedule).cloned()}
                                 is_saving={state.task(Job::Schedule).is_some()} {lit} {selected}
@@ -323,6 +327,8 @@ impl App {
                             server={state.server.clone()} input={state.input.clone()}
                             picture={self.session.picture()} run={state.run.clone()}
                             can_run={state.can_run()} needs_input={state.needs_input()} trouble={state.trouble(Place::Run).cloned()} {lit}
+                            desk={state.desk.clone()} run_beside={run_beside} can_measure={state.can_measure()}
+                            desk_trouble={state.trouble(Place::Desk).cloned()}
                             boards={Rc::clone(&state.boards)} {is_stale}
                             is_maximised={view == View::Run} on={on.clone()}
                             on_input={self.on_input.clone()} />

@@ -5,6 +5,7 @@ mod app;
 mod chart;
 mod choice;
 mod compare;
+mod desk;
 mod empty;
 mod facts;
 mod files;

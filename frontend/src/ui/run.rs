@@ -6,13 +6,16 @@ use tilewright_board::Board;
 use tilewright_report::{Fault, Kind, short_name};
 use yew::prelude::*;
 
+use super::desk::desk;
 use super::facts::fact_list;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::{kind_tag, trouble_box};
 use crate::message::{Calibration, PlanFacts, Trouble};
 use crate::session::ObjectUrl;
-use crate::state::{Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View};
+use crate::state::{
+    Desk, Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View,
+};
 use crate::view_model::figures;
 use crate::view_model::run::{
     Agreement, OutputRow, agreement, are_scores, checks, facts, frames, output_rows, scores,
@@ -32,6 +35,11 @@ pub struct Props {
     /// Whether nothing but an input is missing.
     pub needs_input: bool,
     pub trouble: Option<Trouble>,
+    pub desk: Desk,
+    /// A run of the emulated board of the plan that the board on the desk answered for.
+    pub run_beside: Option<Rc<Outcome>>,
+    pub can_measure: bool,
+    pub desk_trouble: Option<Trouble>,
     pub lit: Selection,
     pub is_stale: bool,
     pub is_maximised: bool,
@@ -71,6 +79,7 @@ pub fn RunPanel(props: &Props) -> Html {
             { score_table(props) }
             if let Some(outcome) = outcome { { results(outcome, props) } }
             { console(props) }
+            { desk(props) }
         </Panel>
     }
 }

@@ -15,7 +15,7 @@ use super::save::save_buttons;
 use super::slider::Slider;
 use super::timeline::TimelineChart;
 use crate::message::{Integrity, PlanFacts, PlanSettings, ScheduleFile, Trouble};
-use crate::state::{Event, Outcome, Place, Selection, View};
+use crate::state::{Event, Measurement, Outcome, Place, Selection, View};
 use crate::view_model::energy_and_wear::{EnergyAndWear, StateFact, energy_and_wear, uses_card};
 use crate::view_model::figures;
 use crate::view_model::fragment::LONGEST_PERIOD_MS;
@@ -26,6 +26,8 @@ pub struct Props {
     pub plan: Rc<PlanFacts>,
     /// The last run, if it was of the present settings.
     pub run: Option<Rc<Outcome>>,
+    /// What a board on the desk said, likewise.
+    pub measurement: Option<Rc<Measurement>>,
     pub boards: Rc<Vec<Board>>,
     /// The present choices; the plan may be of older ones.
     pub settings: PlanSettings,
@@ -92,7 +94,8 @@ pub fn SchedulePanel(props: &Props) -> Html {
                 <div class="schedule-flow">
                     <div>{ fact_list("schedule", &facts(plan)) }</div>
                     <div ref={drawing} class="schedule-lanes">
-                        <TimelineChart plan={Rc::clone(plan)} run={props.run.clone()} lit={props.lit}
+                        <TimelineChart plan={Rc::clone(plan)} run={props.run.clone()}
+                            measurement={props.measurement.clone()} lit={props.lit}
                             selected={props.selected} on={props.on.clone()} />
                     </div>
                 </div>

@@ -16,7 +16,8 @@ use super::chart::use_width;
 use super::icon::{Glyph, icon};
 use super::parts::legend;
 use crate::message::PlanFacts;
-use crate::state::{Event, Outcome, Selection};
+use crate::state::{Event, Measurement, Outcome, Selection};
+use crate::view_model::desk::timeline;
 use crate::view_model::figures;
 use crate::view_model::layers::Family;
 use crate::view_model::steps::Step;
@@ -40,6 +41,8 @@ pub struct Props {
     pub plan: Rc<PlanFacts>,
     /// A run of the same settings.
     pub run: Option<Rc<Outcome>>,
+    /// What a board on the desk said of the same settings.
+    pub measurement: Option<Rc<Measurement>>,
     pub lit: Selection,
     /// What was chosen, whatever the pointer is over.
     pub selected: Selection,
@@ -55,11 +58,15 @@ pub fn TimelineChart(props: &Props) -> Html {
     let node = use_node_ref();
     let width = use_width(node.clone(), true);
     let colours = use_state(Colours::default);
-    let lanes =
-        use_memo((Rc::clone(&props.plan), props.run.clone(), *colours), |(plan, run, colours)| {
-            let run = run.as_ref().and_then(|outcome| outcome.result.timeline.as_ref());
-            lanes(plan, run.filter(|timeline| !timeline.slices.is_empty()), *colours)
-        });
+    let of = (Rc::clone(&props.plan), props.run.clone(), props.measurement.clone(), *colours);
+    let lanes = use_memo(of, |(plan, run, measurement, colours)| {
+        let run = run.as_ref().and_then(|outcome| outcome.result.timeline.as_ref());
+        let board = measurement.as_ref().map(|measurement| timeline(measurement));
+        let beside = [(run, "run"), (board.as_ref(), "on the board")];
+        let beside = beside.into_iter().filter_map(|(timeline, word)| Some((timeline?, word)));
+        let beside = beside.filter(|(timeline, _)| !timeline.slices.is_empty());
+        lanes(plan, &beside.collect::<Vec<_>>(), *colours)
+    });
     let look = use_reducer(Look::default);
     let drag = use_mut_ref(|| Drag::None);
     let pointed = use_state(|| None::<(usize, usize)>);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tilewright_board::Board;
+use tilewright_desk::{Answer, Greeting, LayerTime, MeasuredOn};
 use tilewright_plan::{Bytes, CyclePoint, Cycles, Hertz, LaneKind, Micros, Space};
 use tilewright_report::{
     Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, Occupancy, PlacedTensor, PlanReport, Slice,
@@ -14,6 +15,7 @@ use crate::message::{
     GraphFacts, GraphNet, GraphNode, ImageFacts, NodeRole, OutputFacts, PlanFacts, PlanSettings,
     TileBox, TiledMap, TiledRegion, TilesFacts,
 };
+use crate::state::Heard;
 
 const SHAPES: [[u32; 3]; 4] = [[4, 4, 1], [4, 4, 2], [1, 1, 10], [1, 1, 10]];
 const NAMES: [&str; 3] = ["first", "second", "third"];
@@ -290,4 +292,31 @@ pub fn graph() -> GraphFacts {
         net(3, 5, &[6], "10", &[]),
     ];
     GraphFacts { nodes, nets, layers: 7, width: 200.0, tiled: None }
+}
+
+/// What a board says whose layers took these cycles.
+pub fn heard(cycles: &[u64]) -> Heard {
+    let layer = |(index, cycles): (u32, &u64)| LayerTime {
+        index,
+        cycles: *cycles,
+        name: format!("l{index}"),
+    };
+    let answer = Answer {
+        layers: (0..).zip(cycles).map(layer).collect(),
+        outputs: vec![vec![1, 2, 3]],
+        invoke_cycles: Some(cycles.iter().sum()),
+        ..Answer::default()
+    };
+    let greeting =
+        Greeting { firmware_version: "1".to_owned(), abi: 1, board: "nucleo-f767zi".to_owned() };
+    let talked = tilewright_desk::Outcome {
+        greeting,
+        emulated: None,
+        remarks: Vec::new(),
+        loaded_cycles: None,
+        answer,
+        sent_again: 0,
+        resets: 0,
+    };
+    Heard { talked, port: "usb 0483:374b".to_owned(), measured_on: MeasuredOn::PhysicalBoard }
 }

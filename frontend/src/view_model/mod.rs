@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod compare;
+pub mod desk;
 pub mod energy_and_wear;
 pub mod figures;
 pub mod firmware;

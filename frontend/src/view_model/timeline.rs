@@ -4,8 +4,10 @@ mod frames;
 mod held;
 mod levels;
 
+use std::iter;
+
 use tilewright_plan::{CyclePoint, LaneKind};
-use tilewright_report::{LayerRow, SliceKind, Timeline, short_name};
+use tilewright_report::{Kind, LayerRow, SliceKind, Timeline, short_name};
 
 use super::figures;
 use super::layers::Family;
@@ -78,6 +80,8 @@ pub struct Lane {
     pub title: String,
     /// Whether its instructions were counted.
     pub is_counted: bool,
+    /// How its times came to be.
+    pub time: Kind,
     /// Where the lanes of its timeline begin.
     pub first: usize,
     /// Its bars, in order.
@@ -88,7 +92,7 @@ pub struct Lane {
 /// Lanes on one axis.
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
-    /// Lanes: those of the prediction, then those of the run.
+    /// Lanes: those of the prediction, then those of what was seen.
     pub lanes: Vec<Lane>,
     /// End of the axis in microseconds.
     pub end_us: f64,
@@ -109,9 +113,12 @@ impl PartialEq for Lanes {
     }
 }
 
-/// The lanes of a plan's prediction and, if there is one, of its run.
+/// A timeline that is drawn beside the prediction, and the word for it.
+pub type Beside<'t> = (&'t Timeline, &'static str);
+
+/// The lanes of a plan's prediction and of what was seen of it.
 #[must_use]
-pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>, colours: Colours) -> Lanes {
+pub fn lanes(plan: &PlanFacts, beside: &[Beside<'_>], colours: Colours) -> Lanes {
     let rows = plan.report.layers.iter().enumerate();
     let class = |(layer, row): (usize, &LayerRow)| match colours {
         Colours::Family => class_of(&row.op, layer),
@@ -120,8 +127,7 @@ pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>, colours: Colours) -> Lane
     let families: Vec<u8> = rows.map(class).collect();
     let held = HeldBytes::of(&plan.occupancy, plan.timeline.clock_hz);
     let mut lanes = Lanes { held, frames: Frames::of(&plan.timeline), ..Lanes::default() };
-    for (timeline, word) in [(Some(&plan.timeline), "predicted"), (run, "run")] {
-        let Some(timeline) = timeline else { continue };
+    for (timeline, word) in iter::once(&(&plan.timeline, "predicted")).chain(beside) {
         let count = |lane| timeline.slices.iter().filter(|s| usize::from(s.lane) == lane).count();
         let mut bars: Vec<Vec<Bar>> =
             (0..timeline.lanes.len()).map(|lane| Vec::with_capacity(count(lane))).collect();
@@ -155,6 +161,7 @@ pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>, colours: Colours) -> Lane
                 lane: *lane,
                 title: format!("{}, {word}", lane_title(*lane)),
                 is_counted: bars.iter().any(|b| b.kind == SliceKind::Compute && b.amount > 0),
+                time: timeline.cycles_kind,
                 first,
                 levels: Levels::of(&bars),
                 bars,
@@ -268,7 +275,8 @@ impl Lanes {
                     0 => String::new(),
                     count => format!(", {} instructions counted", figures::grouped(count)),
                 };
-                format!("{name}: {time} modelled{counted}")
+                let kind = self.lanes[lane].time.word();
+                format!("{name}: {time} {kind}{counted}")
             }
             SliceKind::Copy => format!("{name}: copies {} in {time}", figures::bytes(bar.amount)),
             SliceKind::DriverOverhead => {
@@ -391,7 +399,7 @@ mod tests {
         let mut run = plan.timeline.clone();
         run.slices[2].end.0 += 2_160;
         run.slices.iter_mut().for_each(|slice| slice.instructions = 1_100);
-        let lanes = lanes(&plan, Some(&run), Colours::Family);
+        let lanes = lanes(&plan, &[(&run, "run")], Colours::Family);
         assert_eq!(lanes.lanes.len(), 2);
         let last = lanes.lanes[1].bars.len() - 1;
         assert!((lanes.lanes[1].bars[last].end_us - lanes.end_us).abs() < 1e-9);
@@ -416,7 +424,7 @@ mod tests {
             ]);
         }
         plan.timeline.slices = slices;
-        let lanes = lanes(&plan, None, Colours::Family);
+        let lanes = lanes(&plan, &[], Colours::Family);
         (plan, lanes)
     }
 
@@ -444,7 +452,7 @@ mod tests {
         let late =
             Slice { kind: SliceKind::Stall, waits_for: Some(1), start: last.end, end, ..last };
         plan.timeline.slices.push(late);
-        let lanes = lanes(&plan, None, Colours::Family);
+        let lanes = lanes(&plan, &[], Colours::Family);
         let words = lanes.words(&plan, 0, before.lanes[0].bars.len());
         assert!(words.ends_with("for DMA"), "{words}");
     }
@@ -461,7 +469,7 @@ mod tests {
             let later = |at: CyclePoint| CyclePoint(at.0 + 4_320);
             Slice { frame: 1, start: later(slice.start), end: later(slice.end), ..slice }
         }));
-        let two = lanes(&plan, None, Colours::Family);
+        let two = lanes(&plan, &[], Colours::Family);
         let frames = two.frames.ends();
         assert_eq!(frames.len(), 2);
         assert!(frames[1][0] < frames[0][1], "they overlap");
@@ -480,7 +488,7 @@ mod tests {
         assert!(colours.windows(2).all(|two| two[0] / 2 != two[1] / 2), "{colours:?}");
         assert_eq!(class_of_layer(LAYER_COLOURS), class_of_layer(0));
         let (plan, _) = waiting();
-        let lanes = lanes(&plan, None, Colours::Layer);
+        let lanes = lanes(&plan, &[], Colours::Layer);
         for bar in lanes.lanes.iter().flat_map(|lane| &lane.bars) {
             let waits = bar.kind == SliceKind::Stall;
             let class = if waits { STALL.into() } else { class_of_layer(bar.layer.into()) };

@@ -70,7 +70,7 @@ impl Importer {
             }
             ImportRequest::SaveTiled(source, calibrating, grid) => {
                 let (file, bytes) = open::tiled(&source, &calibrating, &grid, buffers, say)?;
-                Ok((ImportReply::Schedule(file), vec![bytes]))
+                Ok((ImportReply::Saved(file), vec![bytes]))
             }
             ImportRequest::Input { name } => {
                 let model = self.model()?;
@@ -103,6 +103,7 @@ impl Importer {
                 Ok((ImportReply::Stores(names), images))
             }
             ImportRequest::Schedule(file) => schedule::file(file, buffer(0)),
+            ImportRequest::Record => schedule::record(buffer(0), buffer(1)),
             ImportRequest::Recipe(settings) => schedule::recipe(self.model()?, &settings),
             ImportRequest::Reorder { name } => reorder(&name, buffer(0)),
         }

@@ -1,5 +1,6 @@
-//! Files that show a schedule elsewhere: a trace for Perfetto, a table, everything.
+//! Files that show elsewhere what happened when: a trace for Perfetto, a table, everything; what a board said.
 
+use tilewright_desk::Record;
 use tilewright_model::Model;
 use tilewright_report::{MemoryMap, Occupancy, PlanReport, Schedule, Timeline, Trace};
 
@@ -45,10 +46,26 @@ pub fn recipe(model: &Model, settings: &PlanSettings) -> Outcome<ImportReply> {
     Ok(named(&planned.report, "recipe.json", planned.recipe.text(model)))
 }
 
-/// A text as a file.
+/// Writes the record of a measurement, with the sum of the input that was sent.
+///
+/// # Errors
+/// If the bytes are no record.
+pub fn record(bytes: &[u8], input: &[u8]) -> Outcome<ImportReply> {
+    let record: Record = postcard::from_bytes(bytes).map_err(|error| ours("record", &error))?;
+    let record = Record { input_sha256: sha256(input), ..record };
+    let text = serde_json::to_string_pretty(&record).map_err(|error| ours("record", &error))?;
+    let stem = format!("{}-{}", record.board, file_stem(&record.model));
+    Ok(saved(format!("{stem}.json"), text + "\n"))
+}
+
+/// A text as a file that a plan names.
 fn named(report: &PlanReport, ending: &str, text: String) -> (ImportReply, Vec<Vec<u8>>) {
     let stem = format!("{}-{}-{}", file_stem(&report.model), report.board, report.strategy);
-    let (name, bytes) = (format!("{stem}-{ending}"), text.into_bytes());
+    saved(format!("{stem}-{ending}"), text)
+}
+
+fn saved(name: String, text: String) -> (ImportReply, Vec<Vec<u8>>) {
+    let bytes = text.into_bytes();
     let facts = FileFacts { name, bytes: bytes.len() as u64, sha256: sha256(&bytes) };
-    (ImportReply::Schedule(facts), vec![bytes])
+    (ImportReply::Saved(facts), vec![bytes])
 }

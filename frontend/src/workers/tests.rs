@@ -205,7 +205,7 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
         let bytes = postcard::to_stdvec(&(report, memory, timeline, occupancy, Some(timeline)));
         let request = ImportRequest::Schedule(file);
         let (reply, buffers) = importer.answer(request, vec![bytes.unwrap()], &|_| {}).unwrap();
-        let ImportReply::Schedule(facts) = reply else { panic!("{reply:?}") };
+        let ImportReply::Saved(facts) = reply else { panic!("{reply:?}") };
         assert!(facts.name.ends_with(file.ending()), "{}", facts.name);
         let text = String::from_utf8(buffers[0].clone()).unwrap();
         match file {
@@ -220,7 +220,7 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
     }
     let (reply, buffers) =
         importer.answer(ImportRequest::Recipe(slow.settings), Vec::new(), &|_| {}).unwrap();
-    let ImportReply::Schedule(facts) = reply else { panic!("{reply:?}") };
+    let ImportReply::Saved(facts) = reply else { panic!("{reply:?}") };
     assert!(facts.name.ends_with("-swap-recipe.json"), "{}", facts.name);
     assert!(String::from_utf8(buffers[0].clone()).unwrap().contains("\"pools\""));
     assert!(

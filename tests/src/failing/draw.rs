@@ -2,8 +2,8 @@
 
 use fastrand::Rng;
 use tilewright_board::Board;
-use tilewright_image::input_frame;
 use tilewright_model::{Data, Model, int8};
+use tilewright_plan::image::input_frame;
 use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Space};
 use tilewright_planner::{Integrity, Options, Strategy};
 use tilewright_protocol::{CardFault, CardProblem, Job, Limits};

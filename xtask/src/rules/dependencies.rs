@@ -35,7 +35,7 @@ const TABLE: &[(&str, May)] = &[
     ("model", May::Only(&[])),
     ("board", May::Only(&["plan"])),
     ("report", May::Only(&["plan", "board"])),
-    ("desk", May::Only(&["plan", "report"])),
+    ("desk", May::Only(&["board", "plan", "report"])),
     ("zoo", May::Only(&["model"])),
     ("tflite-schema", May::Only(&[])),
     ("formats", May::Only(&["model", "tflite-schema"])),

@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use tilewright_board::Board;
 use tilewright_check::reference::{expected_outputs, inputs_of_frames};
-use tilewright_desk::{LayerRecord, OutputRecord, Record, RecordKinds, SCHEMA};
+use tilewright_desk::{Circumstances, Emulated, Record};
 use tilewright_model::Data;
-use tilewright_plan::{Cycles, Micros};
+use tilewright_plan::Micros;
 use tilewright_planner::{Integrity, Options, Planned};
 use tilewright_report::sentence;
 use tilewright_server::pipeline::{
@@ -21,7 +21,7 @@ use tilewright_server::{
 };
 
 use super::flash;
-use super::talk::{LAYERS_TOLD, Talked, resetter_of, with_board};
+use super::talk::{Talked, resetter_of, with_board};
 use crate::args::board::Measure;
 use crate::commands::json;
 use crate::desk::image::Image;
@@ -135,12 +135,8 @@ impl<'m> Measured<'m> {
     /// The time that the planner predicts for what one program computes.
     fn predicted(&self) -> Micros {
         let report = &self.planned.report;
-        let part = f64::from(self.frames()) / f64::from(report.frames.max(1));
+        let part = f64::from(self.planned.plan.frames()) / f64::from(report.frames.max(1));
         Micros(report.latency_us.map_or(0.0, |latency| latency.0 * part))
-    }
-
-    fn frames(&self) -> u16 {
-        self.planned.plan.frames()
     }
 
     fn reference(&self) -> Result<Vec<Vec<i8>>, Problem> {
@@ -164,7 +160,7 @@ impl<'m> Measured<'m> {
             executor: &workers,
             dist: &self.dist,
             worker: WorkerLimits { wall: LONGEST, ..limits.worker },
-            instructions: limits.instructions.saturating_mul(self.frames().into()),
+            instructions: limits.instructions.saturating_mul(self.planned.plan.frames().into()),
             console_bytes: limits.console_bytes,
             mode: Mode::Full,
             integrity: self.choices.integrity,
@@ -188,77 +184,28 @@ impl<'m> Measured<'m> {
         reference: &[Vec<i8>],
         emulated: Option<&RunResult>,
     ) -> Result<Record, Problem> {
-        let (outcome, answer) = (&talked.outcome, &talked.outcome.answer);
-        let outputs: Vec<OutputRecord> = answer
-            .outputs
-            .iter()
-            .zip(0..)
-            .map(|(found, index)| {
-                let expected = reference.get(index as usize).map_or(&[][..], Vec::as_slice);
-                OutputRecord::compare(index, found, expected)
-            })
-            .collect();
-        let same = outputs.iter().all(|output| output.differing_values == 0);
-        let hertz = self.board.core.clock.hertz;
-        let cycles = Cycles(answer.invoke_cycles.unwrap_or(0));
-        let predicted = self.predicted().0 * hertz.0 as f64 / 1e6;
-        let image = self.file.image(&self.board)?;
         let date = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Ok(Record {
-            schema: SCHEMA.to_owned(),
+        let measured = tilewright_desk::Measured {
+            outcome: &talked.outcome,
             measured_on: talked.measured_on,
-            stand_in: outcome.emulated.clone(),
+            report: &self.planned.report,
+            clock: self.board.core.clock.hertz,
+            frames: self.planned.plan.frames(),
+            reference,
+            emulated: emulated.map(|run| Emulated {
+                cycles: run.cycles,
+                instructions: run.instructions,
+                layers: &run.layers,
+            }),
+        };
+        Ok(measured.record(Circumstances {
             port: talked.port.to_string(),
             date_utc: utc::iso_8601(date.as_secs()),
-            board: outcome.greeting.board.clone(),
             board_revision: self.options.revision.clone(),
-            board_remarks: outcome.remarks.clone(),
-            clock_hz: hertz.0,
-            firmware_version: outcome.greeting.firmware_version.clone(),
-            firmware_abi: outcome.greeting.abi,
-            tilewright_version: env!("CARGO_PKG_VERSION").to_owned(),
-            plan_id: hexadecimal(image.plan_id()),
-            model: self.planned.report.model.clone(),
+            plan_id: hexadecimal(self.file.image(&self.board)?.plan_id()),
             model_sha256: self.model_sha256()?,
-            strategy: self.planned.report.strategy.clone(),
             input_sha256: hexadecimal(&sha256(payload)),
-            frames: self.frames(),
-            verified: same && outputs.len() == reference.len(),
-            outputs,
-            cycles,
-            latency_us: cycles.at(hertz),
-            predicted_cycles: Cycles(predicted.round() as u64),
-            emulated_cycles: emulated.map(|result| result.cycles),
-            emulated_instructions: emulated.map(|result| result.instructions),
-            loaded_cycles: outcome.loaded_cycles.map(Cycles),
-            given_up_cycles: answer.given_up_cycles.iter().copied().map(Cycles).collect(),
-            layers: self.layers(talked, emulated),
-            sent_again: outcome.sent_again,
-            resets: outcome.resets,
-            kinds: RecordKinds::of(talked.measured_on),
-        })
-    }
-
-    fn layers(&self, talked: &Talked, emulated: Option<&RunResult>) -> Vec<LayerRecord> {
-        let frames = u64::from(self.frames().max(1));
-        let predicted = &self.planned.report.layers;
-        let several = predicted.len() > LAYERS_TOLD;
-        let layer = |layer: &tilewright_desk::LayerTime| {
-            let index = layer.index as usize;
-            // The last one of many stands for all that follow.
-            let is_one = !several || index + 1 < LAYERS_TOLD;
-            let row = predicted.get(index).filter(|_| is_one);
-            let counted = emulated.and_then(|result| result.layers.get(index)).filter(|_| is_one);
-            LayerRecord {
-                index: layer.index,
-                name: layer.name.clone(),
-                cycles: Cycles(layer.cycles),
-                predicted_cycles: row.map(|row| Cycles(row.cycles * frames)),
-                emulated_cycles: counted.map(|layer| Cycles(layer.cycles.0 * frames)),
-                emulated_instructions: counted.map(|layer| layer.instructions * frames),
-            }
-        };
-        talked.outcome.answer.layers.iter().map(layer).collect()
+        }))
     }
 
     fn model_sha256(&self) -> Result<Option<String>, Problem> {

@@ -1,8 +1,8 @@
 //! Plan image → packaged firmware → emulated run → result.
 
 use tilewright_board::{Board, Card};
-use tilewright_image::{input_frames, input_views};
 use tilewright_model::Data;
+use tilewright_plan::image::{input_frames, input_views};
 use tilewright_plan::{Space, View};
 use tilewright_planner::Integrity;
 use tilewright_protocol::{Hardware, Job, Limits, Mode, Response};

@@ -5,8 +5,8 @@ use tilewright_report::sentence;
 
 use tilewright_board::Board;
 use tilewright_check::reference::inputs_of_frames;
-use tilewright_image::input_views;
 use tilewright_model::{DType, Quantisation, Shape, Tensor};
+use tilewright_plan::image::input_views;
 use tilewright_plan::image::{
     AlignedBytes, Expected, IoRecord, STORE_ALIGNMENT, StoreError, StoreHeader,
 };

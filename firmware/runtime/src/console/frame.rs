@@ -7,10 +7,8 @@ use core::fmt;
 use crate::lanes::{LaneDriver, LaneError};
 use crate::memory::{AccessError, Memory};
 use embedded_io_async::{Error as _, ErrorKind, Read, ReadExactError};
-use tilewright_plan::image::{CRC, EntryRecord};
+use tilewright_plan::image::{CRC, EntryRecord, FRAME_MAGIC};
 use tilewright_plan::{Arrival, Arrivals, PlanImage, View};
-
-const MAGIC: [u8; 4] = *b"TWIN";
 
 /// Bytes that are summed at once, while the next arrive: a port need not hold more of them meanwhile.
 const PIECE: usize = 128;
@@ -142,7 +140,7 @@ async fn receive_from<P: FramePort>(
     silent: bool,
 ) -> Result<(), Missed<P::Error>> {
     let mut matched = 0;
-    while let Some(expected) = MAGIC.get(matched) {
+    while let Some(expected) = FRAME_MAGIC.get(matched) {
         let mut byte = [0];
         port.in_frame(matched > 0);
         exactly(port, &mut byte).await?;
@@ -150,7 +148,7 @@ async fn receive_from<P: FramePort>(
             matched += 1;
         } else if silent {
             // No proper prefix of the magic is repeated in it, but its first byte may come again.
-            matched = usize::from(byte == [MAGIC[0]]);
+            matched = usize::from(byte == [FRAME_MAGIC[0]]);
         } else {
             return Err(Retry::Noise.into());
         }

@@ -118,12 +118,13 @@ pub fn drawing(
 /// What a lane is and how its figures came to be, in more and in fewer words.
 fn titles(lane: &Lane) -> [String; 2] {
     let Lane { title, .. } = lane;
+    let time = lane.time.word();
     let what = match lane.lane {
         LaneKind::Core if lane.is_counted => "instructions",
-        LaneKind::Core => return [0, 1].map(|_| format!("{title} (time modelled)")),
+        LaneKind::Core => return [0, 1].map(|_| format!("{title} (time {time})")),
         LaneKind::Dma | LaneKind::Card => "bytes",
     };
-    [format!("{title} ({what} counted, time modelled)"), format!("{title} ({what} counted)")]
+    [format!("{title} ({what} counted, time {time})"), format!("{title} ({what} counted)")]
 }
 
 /// A line for each frame, from where it begins to where it ends.

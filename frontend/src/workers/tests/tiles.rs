@@ -96,7 +96,7 @@ fn the_model_in_tiles_is_written_and_opens_again() {
         importer.answer(request, files(), &|_| {})
     };
     let (reply, bytes) = save(&mut importer, "2x2").unwrap();
-    let ImportReply::Schedule(saved) = reply else { panic!("{reply:?}") };
+    let ImportReply::Saved(saved) = reply else { panic!("{reply:?}") };
     assert!(saved.name.ends_with("-tiles-2x2.onnx") && saved.bytes == bytes[0].len() as u64);
     let again =
         tilewright_formats::open("m.onnx", &bytes[0], &tilewright_formats::Limits::default(), &[]);

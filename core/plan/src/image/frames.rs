@@ -1,19 +1,27 @@
-//! What a host sends to the board's console.
+//! The frames in which a host sends inputs to the board's console.
 
-use thiserror::Error;
-use tilewright_plan::image::CRC;
-use tilewright_plan::{Instruction, PlanImage, View};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
 
-/// First bytes of an input frame.
-pub const FRAME_MAGIC: [u8; 4] = *b"TWIN";
+use super::{CRC, FRAME_MAGIC, PlanImage};
+use crate::step::Instruction;
+use crate::view::View;
 
 /// A payload that does not fit a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("an input of {0} bytes is longer than a frame can say")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTooLong(
     /// Its bytes.
     pub usize,
 );
+
+impl fmt::Display for FrameTooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an input of {} bytes is longer than a frame can say", self.0)
+    }
+}
+
+impl core::error::Error for FrameTooLong {}
 
 /// The frame that brings `payload` (all inputs of a program one behind the other, int8, NHWC) to
 /// the board: magic, length, payload, CRC-32 of the payload.
