@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
+use crate::desk::Wire;
 
 /// Takes the place of `navigator.serial`. It behaves as the browser's: a port with a locked stream is not closed, and a
 /// port that goes away takes its streams along.
@@ -115,20 +116,18 @@ impl<'b> BrowserPort<'b> {
     ///
     /// # Panics
     /// If the board's port cannot be opened.
-    pub async fn wired_to(
-        &self,
-        board: &Path,
-        mut from_board: impl FnMut(&[u8]) -> Vec<u8>,
-        ends: impl Fn(&[u8]) -> bool,
-    ) {
+    pub async fn wired_to(&self, board: &Path, mut from_board: Wire, ends: impl Fn(&[u8]) -> bool) {
         self.is_open(true).await;
         let port = serial2::SerialPort::open(board, 115_200);
         let mut port = port.unwrap_or_else(|e| panic!("{}: {e}", board.display()));
         let _ = port.set_read_timeout(LOOK);
-        let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
+        let (mut all, mut buffer, mut count) = (Vec::new(), [0; 4096], 0);
         while self.baud().await.is_some() && !ends(&all) {
             let heard = port.read(&mut buffer).unwrap_or(0);
-            let written = self.exchange(&from_board(&buffer[..heard])).await;
+            let bytes = buffer[..heard].iter().zip(count..);
+            let bytes: Vec<u8> = bytes.filter_map(|(byte, at)| from_board(at, *byte)).collect();
+            count += heard as u64;
+            let written = self.exchange(&bytes).await;
             let _ = port.write_all(&written);
             all.extend(written);
         }

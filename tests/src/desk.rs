@@ -88,6 +88,17 @@ pub fn good() -> Wire {
     Box::new(|_, byte| Some(byte))
 }
 
+/// A wire that loses the lines with which the emulated board says what it is (and those of errors).
+#[must_use]
+pub fn silent_about_itself() -> Wire {
+    let (mut begins, mut is_lost) = (true, false);
+    Box::new(move |_, byte| {
+        is_lost = if begins { byte == b'e' } else { is_lost };
+        begins = byte == b'\n';
+        (!is_lost).then_some(byte)
+    })
+}
+
 /// A line between a port that programs open and a board's.
 pub struct Line {
     /// The port that programs open.

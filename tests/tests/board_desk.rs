@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tilewright_tests::desk::{
-    Heard, Line, Pseudo, Stand, board_run, complaint, good, image, plan_id, report, stranger,
+    Heard, Line, Pseudo, Stand, board_run, complaint, good, image, plan_id, report,
+    silent_about_itself, stranger,
 };
 use tilewright_tests::{emulated, program};
 
@@ -282,15 +283,8 @@ fn a_port_that_is_taken_or_gone_is_told() {
 fn a_port_of_a_program_is_never_called_a_board() {
     let desk = Desk::new();
     let stand = Stand::start(&desk.image);
-    // Who loses the line that names the stand-in still has a port that a program serves.
-    let begun = Mutex::new(false);
-    let strip = move |_, byte| {
-        let mut begun = begun.lock().unwrap();
-        let passes = *begun;
-        *begun |= byte == b'\n';
-        passes.then_some(byte)
-    };
-    let line = Line::to(&stand.port, good(), Box::new(strip));
+    // Who loses the lines that name the stand-in still has a port that a program serves.
+    let line = Line::to(&stand.port, good(), silent_about_itself());
     let (told, _) = desk.runs(&line.port);
     assert_eq!(told["stand_in"], Value::Null);
     assert_eq!(told["measured_on"], "unknown");

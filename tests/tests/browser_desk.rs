@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use tilewright_desk::{MeasuredOn, Record};
 use tilewright_tests::browser::Browser;
 use tilewright_tests::browser_port::BrowserPort;
-use tilewright_tests::desk::{Stand, image, plan_id};
+use tilewright_tests::desk::{Stand, good, image, plan_id, silent_about_itself};
 use tilewright_tests::server::Server;
 
 const BOARD: &str = "stm32f746g-disco";
@@ -27,22 +27,6 @@ fn lenet5(folder: &tempfile::TempDir) -> PathBuf {
     image("models/lenet5.onnx", BOARD, folder.path())
 }
 
-/// Leaves out the line with which the emulated board says what it is.
-fn silent_about_itself() -> impl FnMut(&[u8]) -> Vec<u8> {
-    let mut line = Vec::new();
-    move |bytes| {
-        let mut passed = Vec::new();
-        for byte in bytes {
-            line.push(*byte);
-            if *byte == b'\n' {
-                let whole = std::mem::take(&mut line);
-                passed.extend(Some(whole).filter(|line| !line.starts_with(b"emulated ")));
-            }
-        }
-        passed.concat()
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_board_runs_the_plan_and_its_cycles_stand_beside_the_others() {
     let server = Server::start(&[]);
@@ -56,7 +40,7 @@ async fn a_board_runs_the_plan_and_its_cycles_stand_beside_the_others() {
 
     // It says that it is emulated: nothing of it is measured.
     browser.click("measure").await;
-    port.wired_to(&stand.port, <[u8]>::to_vec, |_| false).await;
+    port.wired_to(&stand.port, good(), |_| false).await;
     let verdict = browser.text_when("desk-verdict", |text| !text.is_empty()).await;
     assert!(verdict.contains("bit-equal to the reference: 10 values"), "{verdict}");
     let origin = browser.find("desk-origin").await.text().await.unwrap();
@@ -137,7 +121,7 @@ async fn what_goes_wrong_at_the_port_is_said_and_the_next_talk_goes_well() {
     // The cable is pulled in the middle of the input.
     browser.click("measure").await;
     let in_the_middle = |written: &[u8]| written.len() >= 256;
-    port.wired_to(&stand.port, <[u8]>::to_vec, in_the_middle).await;
+    port.wired_to(&stand.port, good(), in_the_middle).await;
     port.pull().await;
     trouble("went away").await;
 
@@ -149,7 +133,7 @@ async fn what_goes_wrong_at_the_port_is_said_and_the_next_talk_goes_well() {
     assert!(!browser.has("desk-verdict").await);
 
     browser.click("measure").await;
-    port.wired_to(&stand.port, <[u8]>::to_vec, |_| false).await;
+    port.wired_to(&stand.port, good(), |_| false).await;
     browser.text_when("desk-verdict", |text| text.contains("bit-equal")).await;
     assert!(!browser.has("trouble").await, "what went wrong before is gone");
     // Another plan than the board holds.
@@ -159,7 +143,7 @@ async fn what_goes_wrong_at_the_port_is_said_and_the_next_talk_goes_well() {
     browser.click("sample-0").await;
     browser.text_when("results", |text| !text.is_empty()).await;
     browser.click("measure").await;
-    port.wired_to(&stand.port, <[u8]>::to_vec, |_| false).await;
+    port.wired_to(&stand.port, good(), |_| false).await;
     let other = trouble("The board holds another image").await;
     assert!(other.contains("Flash this image"), "{other}");
     browser.end().await;
