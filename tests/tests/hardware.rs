@@ -115,6 +115,30 @@ fn no_kernel_reads_a_word_across_the_end_of_dtcm() {
 }
 
 #[test]
+fn what_the_cache_read_ahead_is_never_used() {
+    let model = random_chain(SEED);
+    let mut copies = 0;
+    for board in boards() {
+        for strategy in [Strategy::Overlay, Strategy::External, Strategy::Swap, Strategy::Stream] {
+            let Ok(mut made) = Swapped::by(strategy, &board, &model, SEED, Integrity::Trusted)
+            else {
+                continue;
+            };
+            for reads_ahead in 1..4 {
+                let reads_ahead = Some(reads_ahead);
+                made.job.hardware = Hardware { reads_ahead, ..Hardware::default() };
+                let outcome = emulated::run_job(made.job.clone()).unwrap();
+                let said = console(&outcome);
+                assert_eq!(outcome.finish.fault, None, "{}, {strategy:?}: {said}", board.id);
+                assert!(made.is_said(&outcome), "{}, {strategy:?}: {said}", board.id);
+                copies += 1;
+            }
+        }
+    }
+    assert!(copies > 20, "{copies} runs");
+}
+
+#[test]
 fn copies_that_never_end_are_given_up() {
     let hardware = Hardware { broken: Some(BrokenUnit::Copies), ..Hardware::default() };
     let model = random_model(42);

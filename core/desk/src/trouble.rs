@@ -142,7 +142,7 @@ impl Trouble {
                  whose clock is wrong sounds like this too: flash the image again."
             }
             Self::OtherProgram { .. } => {
-                "Flash the image (`tilewright board flash`), or name another port with --port."
+                "Flash the image (`tilewright board flash`), or choose another port (--port)."
             }
             Self::NoGreeting { .. } => "Press the board's reset button while this waits.",
             Self::OtherProtocol { .. } | Self::Abi { .. } => {
@@ -150,7 +150,7 @@ impl Trouble {
                  its firmware along."
             }
             Self::OtherBoard { .. } => {
-                "Name the other board's port with --port, or make an image for this one."
+                "Choose the other board's port (--port), or make an image for this one."
             }
             Self::OtherPlan { .. } => {
                 "Flash this image (`tilewright board flash`), or give the one that was flashed."
@@ -164,7 +164,7 @@ impl Trouble {
                 "Look at the board's supply: another cable, a socket with more current, no hub."
             }
             Self::NoAnswer { .. } => {
-                "Press the board's reset button and try again; --answer-within SECONDS waits longer."
+                "Press the board's reset button and try again; the command line waits longer with --answer-within SECONDS."
             }
         }
     }

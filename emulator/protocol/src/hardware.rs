@@ -69,6 +69,9 @@ pub struct Hardware {
     /// A word that lies half in DTCM and half in the SRAM behind it does not come whole, which is a fault; to see that
     /// takes runs half as long again.
     pub torn_words: bool,
+    /// Its core reads lines of the data cache ahead while DMA writes them, every second one by chance that begins with
+    /// this: the core sees nothing of what came until firmware invalidates them.
+    pub reads_ahead: Option<u64>,
     /// What disturbs its console.
     pub line_noise: Option<LineNoise>,
 }

@@ -8,7 +8,7 @@ use tilewright_report::{Counts, Fault, LayerProfile, StackUse};
 use crate::hardware::Hardware;
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 15;
+pub const VERSION: u32 = 16;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,6 +11,7 @@ use tilewright_devices::{
 use tilewright_protocol::{CardJob, CardProblem};
 use tilewright_report::FaultKind;
 
+use crate::ahead;
 use crate::dma::{self, POISON};
 use crate::machine::Machine;
 
@@ -196,7 +197,7 @@ fn begin(machine: &mut Machine, this: &CardMove) {
         return machine.bus.card_starves();
     }
     let answers = if this.write {
-        machine.memories.read(by.memory, &mut held)
+        ahead::read(machine, by.memory, &mut held)
     } else {
         dma::can_write(machine, by.memory, bytes)
     };
@@ -214,7 +215,7 @@ fn begin(machine: &mut Machine, this: &CardMove) {
 fn end(machine: &mut Machine, this: &CardMove) {
     let Some(Moving { by, held }) = machine.card.moving.take() else { return };
     let mut now = vec![0; held.len()];
-    machine.memories.read(by.memory, &mut now);
+    ahead::read(machine, by.memory, &mut now);
     if let Some(place) = dma::first_difference(&now, &held) {
         let address = by.memory.wrapping_add(place as u32);
         let what = if this.write { "wrote" } else { "read" };
@@ -228,7 +229,7 @@ fn end(machine: &mut Machine, this: &CardMove) {
         machine.card.write(&this.what, &held);
     } else {
         let bytes = machine.card.read(&this.what, this.bytes);
-        machine.memories.write(by.memory, &bytes);
+        ahead::arrive(machine, by.memory, &bytes);
     }
     machine.card.moved += u64::from(this.bytes);
     machine.bus.card_moved(by.stream, Some(this.bytes));

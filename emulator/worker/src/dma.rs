@@ -9,6 +9,7 @@ use tilewright_plan::Hertz;
 use tilewright_protocol::BrokenUnit;
 use tilewright_report::FaultKind;
 
+use crate::ahead;
 use crate::machine::Machine;
 
 /// What a destination holds while it is written.
@@ -103,6 +104,20 @@ impl Transfers {
         }
     }
 
+    /// Bytes of a line.
+    pub const fn line_bytes(&self) -> u32 {
+        1 << self.line_bits
+    }
+
+    /// Whether the data cache may hold the line at an address.
+    pub fn may_hold(&self, address: u32) -> bool {
+        let holds = |lines: &Lines| {
+            let line = address.checked_sub(lines.address).map(|offset| offset >> self.line_bits);
+            line.is_some_and(|line| (line as usize) < lines.maintained.len())
+        };
+        self.lines.iter().any(holds)
+    }
+
     /// What was asked for of the lines that hold bytes from an address on, with the first line's
     /// address and whether the core's writes are seen there; nothing if they are not cached.
     fn lines(&mut self, start: u32, bytes: u32) -> Option<(u32, bool, &mut [u8])> {
@@ -142,7 +157,7 @@ fn begin(machine: &mut Machine, this: Move) {
     }
     let reaches = |address| machine.external.iter().all(|e| e.reaches(address, this.bytes));
     let answers = reaches(this.source)
-        && machine.memories.read(this.source, &mut bytes)
+        && ahead::read(machine, this.source, &mut bytes)
         && can_write(machine, this.destination, this.bytes);
     if !answers {
         machine.bus.dma_takes(this.stream, None);
@@ -230,7 +245,7 @@ fn end(machine: &mut Machine, this: Move) {
     };
     let mut now = vec![0; moving.bytes.len()];
     let mut differs = |address: u32, was: &[u8]| {
-        machine.memories.read(address, &mut now);
+        ahead::read(machine, address, &mut now);
         first_difference(&now, was).map(|index| address.wrapping_add(index as u32))
     };
     let race = differs(this.source, &moving.bytes).map(|address| (address, "read")).or_else(|| {
@@ -244,7 +259,7 @@ fn end(machine: &mut Machine, this: Move) {
         );
         machine.fault(FaultKind::Firmware, message);
     }
-    machine.memories.write(this.destination, &moving.bytes);
+    ahead::arrive(machine, this.destination, &moving.bytes);
     machine.transfers.moved += u64::from(this.bytes);
     share(machine);
 }

@@ -9,6 +9,7 @@ use tilewright_plan::Hertz;
 use tilewright_protocol::{BrokenUnit, Hardware, SdramFault};
 use tilewright_report::FaultKind;
 
+use crate::ahead;
 use crate::fault::status;
 use crate::machine::Machine;
 use crate::written_through;
@@ -346,5 +347,8 @@ pub fn maintain(machine: &mut Machine, maintenance: Maintenance) {
     }
     if written {
         write_back(machine, address);
+    }
+    if forget {
+        ahead::forget(machine, address);
     }
 }

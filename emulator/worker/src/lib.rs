@@ -7,6 +7,7 @@
 //! in `tilewright-devices`.
 
 mod account;
+mod ahead;
 mod alignment;
 mod bench;
 mod block;

@@ -11,6 +11,7 @@ use tilewright_protocol::{self as protocol, BrokenUnit, Job, LineNoise, Mode, Re
 use tilewright_report::FaultKind;
 
 use crate::account::{Account, Bucket};
+use crate::ahead::Ahead;
 use crate::card::{self, Card};
 use crate::console::Console;
 use crate::dma::{self, Transfers};
@@ -71,6 +72,8 @@ pub struct Machine {
     pub external: Vec<External>,
     /// Whether words across the end of DTCM are looked for.
     pub torn_words: bool,
+    /// Lines that the data cache reads ahead, on a board that is to do so.
+    pub ahead: Option<Ahead>,
     /// Those of the plan, if they make the core wait.
     pub constants: Option<Constants>,
     pub transfers: Transfers,
@@ -183,6 +186,7 @@ impl Machine {
             stack: None,
             external: external::memories(&board, &job.hardware),
             torn_words: job.hardware.torn_words,
+            ahead: job.hardware.reads_ahead.map(Ahead::new),
             constants: None,
             transfers: Transfers::new(&board, data_cache.as_ref(), job.hardware.broken),
             card: Card::default(),
