@@ -17,6 +17,9 @@ mod power;
 #[allow(dead_code, reason = "the library uses the rest")]
 #[path = "src/timing.rs"]
 mod timing;
+#[allow(dead_code, reason = "the library uses the rest")]
+#[path = "src/wiring.rs"]
+mod wiring;
 
 use std::path::Path;
 use std::{env, fs};

@@ -7,6 +7,7 @@ use crate::desk::Desk;
 use crate::engine::{Between, Engine, Slot};
 use crate::power::Power;
 use crate::timing::{DataCache, FlashWaits, Timing};
+use crate::wiring::{Oscillator, Wires};
 
 /// Processor core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,7 +186,7 @@ pub struct Board {
     pub name: String,
     /// How far the project carries it.
     pub support: Support,
-    /// Name of the file in `chips/` that has its microcontroller's peripherals, for the emulator; missing for boards
+    /// Name of the file in `chips/` that has its microcontroller, for the emulator; missing for boards
     /// without firmware.
     #[serde(default)]
     pub chip: Option<String>,
@@ -196,6 +197,12 @@ pub struct Board {
     /// What moves bytes beside the core.
     #[serde(default)]
     pub engine: Vec<Engine>,
+    /// What gives it its clock; nothing if the microcontroller's own does.
+    #[serde(default)]
+    pub oscillator: Option<Oscillator>,
+    /// What it wires to pins.
+    #[serde(default)]
+    pub wires: Vec<Wires>,
     /// Where a card goes; nothing if there is no such place.
     #[serde(default)]
     pub slot: Option<Slot>,
@@ -229,6 +236,12 @@ impl Board {
             firmware: Some(firmware),
             ..self.clone()
         })
+    }
+
+    /// What it wires to a peripheral.
+    #[must_use]
+    pub fn wires_of(&self, peripheral: &str) -> Option<&Wires> {
+        self.wires.iter().find(|wires| wires.peripheral == peripheral)
     }
 
     /// Whether memories of one sort, end to end, cover `bytes` from `address` on.

@@ -13,6 +13,7 @@ mod file;
 mod list;
 mod power;
 mod timing;
+mod wiring;
 
 pub use board::{Board, Clock, Core, CoreKind, Firmware, Memory, MemoryKind, SMALL, Support};
 pub use card::{Card, Curve, Endurance};
@@ -21,3 +22,4 @@ pub use engine::{Between, DriverOverhead, Engine, Slot};
 pub use list::{BoardError, CardError, all, cards, find, find_card};
 pub use power::{Draw, Power};
 pub use timing::{Access, DataCache, FlashLines, FlashWaits, Timing, Victim};
+pub use wiring::{Oscillator, Wires};

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::file::{ChipFile, ClockControl, Layout, Model, Peripheral, Registers, Rule};
+use crate::file::{
+    ChipFile, ClockControl, Layout, Limits, Model, Peripheral, Pins, Registers, Rule, Scale,
+};
 
 /// A table of all chips.
 ///
@@ -19,6 +21,7 @@ pub fn of_all(files: &BTreeMap<String, ChipFile>) -> Result<String, String> {
 }
 
 fn of_chip(file: &ChipFile, files: &BTreeMap<String, ChipFile>) -> Result<String, String> {
+    let named = |id: &str| files.get(id).ok_or_else(|| format!("there is no chip '{id}'"));
     let mut peripherals = BTreeMap::new();
     let mut add = |file: &ChipFile| {
         if !file.peripherals.list.is_sorted_by_key(|peripheral| peripheral.first) {
@@ -32,13 +35,20 @@ fn of_chip(file: &ChipFile, files: &BTreeMap<String, ChipFile>) -> Result<String
         Ok(())
     };
     if let Some(like) = &file.like {
-        let other = files.get(like).ok_or_else(|| format!("there is no chip '{like}'"))?;
+        let other = named(like)?;
         if other.like.is_some() {
             return Err(format!("'{like}' is itself like another: name that one"));
         }
         add(other)?;
     }
     add(file)?;
+    let others = file.pins.like.as_ref().or(file.like.as_ref());
+    let others = others.map(|id| named(id)).transpose()?.map(|other| &other.pins);
+    // Of a chip that is like another in all, what is fast is so too.
+    let fast = match (file.like.is_some(), others) {
+        (true, Some(others)) => &others.fast,
+        _ => &file.pins.fast,
+    };
 
     let core = &file.core;
     if !core.fixed.is_sorted() {
@@ -61,10 +71,13 @@ fn of_chip(file: &ChipFile, files: &BTreeMap<String, ChipFile>) -> Result<String
     let reset = clocks.map(|clocks| clocks.reset.as_slice()).unwrap_or_default();
     write!(
         text,
-        "Chip {{\nperipherals: &[\n{}],\nlayout: Layout::{layout},\nenables: &{enables:?},\n\
+        "Chip {{\nperipherals: &[\n{}],\npins: &[\n{}],\nfast: &{fast:?},\nlimits: {},\n\
+         layout: Layout::{layout},\nenables: &{enables:?},\n\
          rcc_reset: {},\nrcc_last: {},\ncard_clock: {},\ncore: CoreIdentity {{ fixed: {}, ccr: {}, \
          caches: {caches}, locked_counter: {}, idcode: {} }} }}",
         peripherals.into_values().collect::<String>(),
+        others.into_iter().chain([&file.pins]).map(of_pins).collect::<String>(),
+        file.limits.as_ref().map_or("None".to_owned(), of_limits),
         pairs(reset),
         clocks.map_or(0, |clocks| clocks.last),
         clocks.map_or(0, |clocks| clocks.card_clock),
@@ -125,6 +138,22 @@ fn of_peripheral(peripheral: &Peripheral, file: &ChipFile) -> Result<String, Str
         "Peripheral {{ name: \"{name}\", first: {first}, last: {last}, clock: {clock:?}, \
          interrupt: {interrupt:?}, model: Model::{model} }},\n"
     ))
+}
+
+fn of_pins(pins: &Pins) -> String {
+    let each = pins.list.iter().map(|it| {
+        let (pin, function, signal) = (&it.pin, it.function, &it.signal);
+        format!("PinFunction {{ pin: {pin:?}, function: {function}, signal: {signal:?} }},\n")
+    });
+    each.collect()
+}
+
+fn of_limits(limits: &Limits) -> String {
+    let Limits { scales, apb, sdram, wait_state, .. } = limits;
+    let scales = scales.each_ref().map(|Scale { plain, over_drive }| [plain, over_drive]);
+    format!(
+        "Some(Limits {{ scales: {scales:?}, apb: {apb:?}, sdram: {sdram}, wait_state: {wait_state} }})"
+    )
 }
 
 fn of_registers(block: &Registers) -> String {

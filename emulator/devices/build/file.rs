@@ -19,6 +19,11 @@ pub struct ChipFile {
     pub clock_control: Option<ClockControl>,
     /// Its peripherals.
     pub peripherals: Peripherals,
+    /// What its pins can be, as far as boards use them.
+    #[serde(default)]
+    pub pins: Pins,
+    /// How fast its clocks may be; nothing if they are not modelled.
+    pub limits: Option<Limits>,
     /// Blocks of registers that keep what is written, by the names that peripherals refer to.
     #[serde(default)]
     pub registers: BTreeMap<String, Registers>,
@@ -51,6 +56,62 @@ pub struct Caches {
     pub data: u32,
     /// Of instructions.
     pub instructions: u32,
+}
+
+/// Pins.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pins {
+    /// The chip whose pins can be all that they are there.
+    pub like: Option<String>,
+    /// Peripherals whose signals need the highest speed.
+    #[serde(default)]
+    pub fast: Vec<String>,
+    /// What each can be.
+    #[serde(default)]
+    pub list: Vec<PinFunction>,
+    /// Where this stands.
+    #[serde(default, rename = "source")]
+    pub _source: String,
+}
+
+/// What a pin can be.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PinFunction {
+    /// The pin.
+    pub pin: String,
+    /// Number of the alternate function.
+    pub function: u32,
+    /// Its signal.
+    pub signal: String,
+}
+
+/// Limits of clocks, in hertz.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Of the AHB in voltage scales 3, 2 and 1 of the regulator.
+    pub scales: [Scale; 3],
+    /// Of APB1 and APB2.
+    pub apb: [u64; 2],
+    /// Of SDRAM.
+    pub sdram: u64,
+    /// What a wait state of flash suffices for.
+    pub wait_state: u64,
+    /// Where this stands.
+    #[serde(rename = "source")]
+    pub _source: String,
+}
+
+/// Limits in a voltage scale.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scale {
+    /// Without over-drive.
+    pub plain: u64,
+    /// With it.
+    pub over_drive: u64,
 }
 
 /// Families of clock controls.

@@ -16,7 +16,7 @@ use tilewright_board::Board;
 
 use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
 use crate::chip::{self, Layout, Model, Peripheral};
-use crate::clocks::{Clocks, Limits};
+use crate::clocks::Clocks;
 use crate::control::ClockControl;
 use crate::core_registers::CoreRegisters;
 use crate::crc;
@@ -24,7 +24,7 @@ use crate::maintenance::Maintenance;
 use crate::mpu::Attributes;
 use crate::nvic::{Masks, Nvic};
 use crate::sdmmc::{self, CardQuirks};
-use crate::wiring::{self, Wires};
+use crate::wiring::{self, Pin};
 
 /// Where the registers of the core's system control begin (DDI 0403E, B3.2).
 const SYSTEM_CONTROL: u32 = 0xe000_e000;
@@ -70,8 +70,8 @@ pub struct Bus {
     unknown: BTreeMap<u32, u64>,
     /// Whether accesses to those are errors.
     strict: bool,
-    /// What the board wires to pins.
-    wires: Vec<&'static Wires>,
+    /// What the board wires.
+    pins: Vec<Pin>,
     kept: BTreeMap<u32, u32>,
     /// The register that was read last, if nothing else was accessed since.
     polled: Option<u32>,
@@ -89,8 +89,7 @@ impl Bus {
         let table = chip.peripherals;
         let is_console =
             |p: &Peripheral| p.name == firmware.console && Slot::new(p.model).serial().is_some();
-        let oscillator = wiring::oscillator(&board.id);
-        let control = ClockControl::new(chip, board.core.clock.hertz.0, oscillator);
+        let control = ClockControl::new(chip, board);
         let named = |name| table.iter().position(|peripheral| peripheral.name == name);
         // Whose registers tell what clocks have to suit.
         let suits = |name| named(name).filter(|_| chip.layout == Layout::Stm32f4);
@@ -115,12 +114,12 @@ impl Bus {
                 .map(|index| (index, table[index].first + crc::DR)),
             unknown: BTreeMap::new(),
             strict: false,
-            wires: wiring::wires(&board.id),
+            pins: wiring::pins(board, chip),
             kept: BTreeMap::new(),
             polled: None,
         };
         this.spoil_card(CardQuirks::default());
-        if let Some(limits) = Limits::of(chip.core.idcode) {
+        if let Some(limits) = chip.limits {
             this.limit_sdram(limits.sdram);
         }
         Ok(this)

@@ -1,5 +1,6 @@
 //! Microcontrollers, as `chips/*.toml` have them; the build script makes tables of these files.
 
+use crate::clocks::Limits;
 use crate::plain::Rule;
 
 /// What stands behind a range of addresses.
@@ -62,6 +63,17 @@ pub struct Peripheral {
     pub model: Model,
 }
 
+/// What a pin can be.
+#[derive(Clone, Copy, Debug)]
+pub struct PinFunction {
+    /// The pin.
+    pub pin: &'static str,
+    /// Number of the alternate function.
+    pub function: u32,
+    /// Its signal.
+    pub signal: &'static str,
+}
+
 /// The register that describes the selected cache (CCSIDR), for each cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Caches {
@@ -104,6 +116,12 @@ pub enum Layout {
 pub struct Chip {
     /// All peripherals by address.
     pub peripherals: &'static [Peripheral],
+    /// What its pins can be, as far as boards use them.
+    pub pins: &'static [PinFunction],
+    /// Peripherals whose signals need the highest speed.
+    pub fast: &'static [&'static str],
+    /// How fast its clocks may be; nothing: the core's clock is what the board's file says, always.
+    pub limits: Option<Limits>,
     /// Which registers switch their clocks.
     pub layout: Layout,
     /// Offsets of the registers that enable clocks.

@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 
 pub use limits::{ClockError, Limits, Supply};
 
+use tilewright_board::{Board, Oscillator};
+
 use crate::access::{Device, Moment, Time, Write};
 use crate::chip::{Chip, enable};
-use crate::wiring::Oscillator;
 
 pub const HSI_HZ: u64 = 16_000_000;
 
@@ -140,7 +141,7 @@ pub struct Rcc {
     told_hz: u64,
     oscillator: Option<Oscillator>,
     /// Nothing: the core's clock is what the board's file says, always.
-    limits: Option<&'static Limits>,
+    limits: Option<Limits>,
     /// Enable bits that were set last, and when: one for each register.
     enabled: Vec<(u32, u32, Time)>,
     /// What a write broke that left no trace in registers.
@@ -148,18 +149,15 @@ pub struct Rcc {
 }
 
 impl Rcc {
-    /// After reset, on a board with this oscillator, whose file says that firmware sets the core to `told_hz`.
-    pub fn new(chip: &Chip, told_hz: u64, oscillator: Option<Oscillator>) -> Self {
-        let limits = Limits::of(chip.core.idcode);
-        let asleep = limits.map_or(&[][..], |limits| limits.asleep);
-        let registers = asleep.iter().chain(chip.rcc_reset).copied().collect();
-        let Chip { rcc_last: last, card_clock, .. } = *chip;
+    /// After reset, on a board.
+    pub fn new(chip: &Chip, board: &Board) -> Self {
+        let Chip { rcc_last: last, card_clock, limits, .. } = *chip;
         Self {
-            registers,
+            registers: chip.rcc_reset.iter().copied().collect(),
             last,
             card_clock,
-            told_hz: told_hz.max(1),
-            oscillator,
+            told_hz: board.core.clock.hertz.0.max(1),
+            oscillator: board.oscillator.clone(),
             limits,
             enabled: Vec::new(),
             broken: None,
@@ -210,7 +208,7 @@ impl Rcc {
     fn hse(&self, control: u32) -> Option<u64> {
         let is_told_so = |it: &Oscillator| it.is_crystal == (control & HSE_BYPASS == 0);
         let on = control & HSE_ON != 0;
-        self.oscillator.filter(|it| on && is_told_so(it)).map(|it| it.hertz)
+        self.oscillator.as_ref().filter(|it| on && is_told_so(it)).map(|it| it.hertz.0)
     }
 
     /// Frequency of what PLLs multiply; 0 if it is off.

@@ -1,11 +1,12 @@
 //! What switches the clocks of peripherals, by family.
 
+use tilewright_board::Board;
+
 use crate::access::{Device, Time};
 use crate::chip::{Chip, Layout};
 use crate::clocks::{ClockError, Clocks, Rcc, Supply};
 use crate::clocks_l4::RccL4;
 use crate::resets::Resets;
-use crate::wiring::Oscillator;
 
 /// A clock control.
 #[derive(Clone, Debug)]
@@ -21,12 +22,12 @@ pub enum ClockControl {
 }
 
 impl ClockControl {
-    /// That of a microcontroller after reset, on a board with this oscillator, whose file says that firmware sets the
-    /// core to `core_hz`.
-    pub fn new(chip: &Chip, core_hz: u64, oscillator: Option<Oscillator>) -> Self {
+    /// That of a microcontroller after reset, on a board.
+    pub fn new(chip: &Chip, board: &Board) -> Self {
+        let core_hz = board.core.clock.hertz.0;
         match chip.layout {
             Layout::None => Self::None(Clocks::of(core_hz.max(1), 1, [1; 2], 0)),
-            Layout::Stm32f4 => Self::Stm32f4(Rcc::new(chip, core_hz, oscillator)),
+            Layout::Stm32f4 => Self::Stm32f4(Rcc::new(chip, board)),
             Layout::Stm32l4 => Self::Stm32l4(RccL4::new(chip, core_hz)),
             Layout::Rp2350 => Self::Rp2350(Resets::new(chip, core_hz)),
         }

@@ -26,20 +26,11 @@ impl Bus {
             return Ok(());
         }
         let name = self.table[index].name;
-        for wires in self.wires.iter().filter(|wires| wires.are_of(name)) {
-            for Pin { name: pin, port, number, function, signal } in wires.pins() {
-                let found = self.settings(port, number);
-                let speed = wires.speed;
-                if found[..2] != [ALTERNATE, function] || found[2] < speed {
-                    return Err(AccessError::Pin {
-                        peripheral: name,
-                        pin,
-                        signal,
-                        function,
-                        speed,
-                        found,
-                    });
-                }
+        for pin in self.pins.iter().filter(|pin| pin.peripheral == name) {
+            let Pin { peripheral, name: pin, port, number, function, signal, speed } = *pin;
+            let found = self.settings(port, number);
+            if found[..2] != [ALTERNATE, function] || found[2] < speed {
+                return Err(AccessError::Pin { peripheral, pin, signal, function, speed, found });
             }
         }
         Ok(())

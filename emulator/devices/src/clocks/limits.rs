@@ -9,47 +9,10 @@ pub struct Limits {
     pub scales: [[u64; 2]; 3],
     /// Of APB1 and APB2.
     pub apb: [u64; 2],
-    /// Of SDRAM: DS10916 and DS11189, SDRAM timings.
+    /// Of SDRAM.
     pub sdram: u64,
     /// What a wait state of flash suffices for.
     pub wait_state: u64,
-    /// Registers of clocks that run while the core sleeps, at reset: offset, value.
-    pub asleep: &'static [(u32, u32)],
-}
-
-/// RCC_AHB1LPENR, RCC_AHB3LPENR and RCC_APB2LPENR: all that is there runs (RM0385, 5.3.15 to 5.3.19; RM0410
-/// likewise; RM0386, 6.3.17 to 6.3.21).
-const ASLEEP_F7: &[(u32, u32)] = &[(0x50, 0x7ef7_b7ff), (0x58, 0x3), (0x64, 0x04f7_7f33)];
-const ASLEEP_F469: &[(u32, u32)] = &[(0x50, 0x7eef_97ff), (0x58, 0x3), (0x64, 0x0c77_7f33)];
-
-/// RM0385, 4.1.4 (scales), table 7 (wait states); DS10916, general operating conditions (APB). RM0410 and DS11532
-/// say the same of the STM32F767. Scale 3 has no over-drive.
-const STM32F7: Limits = Limits {
-    scales: [[144_000_000; 2], [168_000_000, 180_000_000], [180_000_000, 216_000_000]],
-    apb: [54_000_000, 108_000_000],
-    sdram: 100_000_000,
-    wait_state: 30_000_000,
-    asleep: ASLEEP_F7,
-};
-
-/// RM0386, 5.1.4 (scales), table 12 (wait states); DS11189, table 17 (APB).
-const STM32F469: Limits = Limits {
-    scales: [[120_000_000; 2], [144_000_000, 168_000_000], [168_000_000, 180_000_000]],
-    apb: [45_000_000, 90_000_000],
-    sdram: 90_000_000,
-    wait_state: 30_000_000,
-    asleep: ASLEEP_F469,
-};
-
-impl Limits {
-    /// Of the microcontroller with this DBGMCU_IDCODE; nothing if its clocks are not modelled.
-    pub const fn of(idcode: u32) -> Option<&'static Self> {
-        match idcode & 0xfff {
-            0x449 | 0x451 => Some(&STM32F7),
-            0x434 => Some(&STM32F469),
-            _ => None,
-        }
-    }
 }
 
 /// What a setting of clocks breaks, and what a board would do.

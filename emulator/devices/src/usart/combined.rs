@@ -90,7 +90,8 @@ mod tests {
     use crate::serial::Serial;
 
     fn at(cycles: u64) -> Moment {
-        let rcc = Rcc::new(crate::chip::find("stm32f469ni").unwrap(), 180_000_000, None);
+        let board = tilewright_board::find("stm32f469i-disco").unwrap();
+        let rcc = Rcc::new(crate::chip::find("stm32f469ni").unwrap(), &board);
         Moment { now: Time(cycles), clocks: rcc.clocks() }
     }
 
