@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-use tilewright_board::MemoryKind;
+use tilewright_board::{Board, MemoryKind};
 use tilewright_plan::{LaneKind, Space};
 
 /// Bytes for statics: at the end of the memory that is coupled to the core for code, if the board has any,
@@ -58,19 +58,26 @@ const AT_LINES: [&str; 3] =
 /// Bytes of the longest line of flash that a core fetches code by (STM32F7: 256 bits).
 const LINE: usize = 32;
 
-/// Writes `memory.x`, `board.rs` and `bring_up.rs` for a board whose code drives the port `console`; of its firmware with
-/// small kernels if the feature says so.
+/// Writes all that [`write_all`] does for a board whose code drives the port `console`.
+#[allow(dead_code, reason = "a crate for several boards takes any port")]
 pub fn write(id: &str, console: &str) {
     let board = tilewright_board::find(id).expect("the board's file is well-formed");
+    let firmware = board.firmware.as_ref().expect("the board's file has a firmware section");
+    // The code names the port's registers, pins and interrupt.
+    assert_eq!(firmware.console, console, "src/uart.rs drives {console}");
+    write_all(&board);
+}
+
+/// Writes `memory.x`, `board.rs` and `bring_up.rs` for a board; of its firmware with small kernels if the feature says
+/// so.
+pub fn write_all(board: &Board) {
     let is_small = env::var_os("CARGO_FEATURE_SMALL").is_some();
     let board = if is_small {
         board.small().expect("the board's file says where small firmware ends")
     } else {
-        board
+        board.clone()
     };
     let firmware = board.firmware.as_ref().expect("the board's file has a firmware section");
-    // The code names the port's registers, pins and interrupt.
-    assert_eq!(firmware.console, console, "src/uart.rs drives {console}");
     let plan_address = board.plan_address().expect("the plan lies within 32-bit addresses");
     let sram_end = u64::from(firmware.sram_address) + firmware.sram_bytes.0;
     let (statics_address, stack_start) = match coupled_memory(&board) {
@@ -165,12 +172,12 @@ pub fn write(id: &str, console: &str) {
 }
 
 /// What tests of a new board name: memories that DMA reaches, and the first border within the arena.
-fn for_bring_up(board: &tilewright_board::Board) -> String {
+fn for_bring_up(board: &Board) -> String {
     /// Bytes at a memory's end that are copied.
     const COPIED: u64 = 256;
     let Some(firmware) = &board.firmware else { return String::new() };
     let mut text = String::from(
-        "use tilewright_stm32::bring_up;\n\
+        "use crate::bring_up;\n\
          /// Memories that DMA reaches.\npub const REACHED: &[bring_up::Reached] = &[\n",
     );
     let mut starts = Vec::new();
@@ -208,20 +215,20 @@ fn for_bring_up(board: &tilewright_board::Board) -> String {
 }
 
 /// Memory that is coupled to the core for code (ITCM), but for its first bytes.
-fn coupled_memory(board: &tilewright_board::Board) -> Option<std::ops::Range<u64>> {
+fn coupled_memory(board: &Board) -> Option<std::ops::Range<u64>> {
     let memory = board.memory.iter().find(|memory| memory.kind == MemoryKind::Itcm)?;
     let start = u64::from(memory.address.expect("the core addresses it"));
     Some(start + COUPLED_START..start + memory.bytes.0)
 }
 
 /// Whether that holds kernels too, and what copies for them.
-fn keeps_kernels(board: &tilewright_board::Board) -> bool {
+fn keeps_kernels(board: &Board) -> bool {
     coupled_memory(board).is_some_and(|memory| memory.end - memory.start >= KERNELS_BYTES)
 }
 
 /// The linker's view of memory for code that is coupled to the core: a section behind all others in flash,
 /// which start-up copies; nothing if the board has none.
-fn coupled(board: &tilewright_board::Board) -> String {
+fn coupled(board: &Board) -> String {
     let Some(memory) = coupled_memory(board) else { return String::new() };
     let bytes = memory.end - STATICS_BYTES - memory.start;
     let kernels: &[&str] = if keeps_kernels(board) { &AT_LINES } else { &[] };

@@ -7,8 +7,13 @@ use tilewright_protocol::{CardJob, Hardware, Job, Limits, Mode};
 
 use crate::emulated;
 
-/// The boards that have it.
-pub const BOARDS: [&str; 3] = ["stm32f746g-disco", "stm32f469i-disco", "nucleo-f767zi"];
+/// The boards that have it: those with an STM32F4 or STM32F7.
+#[must_use]
+pub fn boards() -> Vec<Board> {
+    let mut boards = emulated::boards();
+    boards.retain(|board| board.chip.as_ref().is_some_and(|chip| chip.starts_with("stm32f")));
+    boards
+}
 
 /// What the program said of one part.
 #[derive(Clone, Debug, PartialEq, Eq)]

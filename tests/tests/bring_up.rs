@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tilewright_protocol::{BrokenUnit, CardJob, Hardware, SdramFault, SerialFlash};
-use tilewright_tests::bring_up::{BOARDS, Line, emulate};
+use tilewright_tests::bring_up::{Line, boards, emulate};
 
 /// A card with bytes that differ from sector to sector.
 fn card() -> CardJob {
@@ -30,9 +30,11 @@ fn failed(lines: &[Line]) -> Vec<(&str, &str)> {
 
 #[test]
 fn a_sound_board_passes() {
-    for board in BOARDS {
-        let lines = lines(board, Hardware::default(), Some(card()));
-        assert_eq!(failed(&lines), [], "{board}: {lines:#?}");
+    let boards = boards();
+    assert!(boards.len() >= 3, "{boards:?}");
+    for board in boards {
+        let lines = lines(&board.id, Hardware::default(), Some(card()));
+        assert_eq!(failed(&lines), [], "{}: {lines:#?}", board.id);
     }
 }
 

@@ -31,8 +31,8 @@ fn a_board_without_its_oscillator_says_so() {
         let said = console(&outcome);
         let fault = outcome.finish.fault.unwrap_or_else(|| panic!("{board}: no fault:\n{said}"));
         assert_eq!(fault.kind, FaultKind::Firmware, "{board}: {}", fault.message);
-        let why =
-            if board == "nucleo-f767zi" { "does not come from" } else { "does not oscillate" };
+        let oscillator = tilewright_board::find(&board).unwrap().oscillator.unwrap();
+        let why = if oscillator.is_crystal { "does not oscillate" } else { "does not come from" };
         let told = said.lines().any(|line| line.starts_with("error: ") && line.contains(why));
         assert!(told, "{board}: {said}");
     }

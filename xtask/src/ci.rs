@@ -53,9 +53,7 @@ pub fn ci(project: &Project) -> Result<bool> {
     lint(project, &mut steps, Workspace::Worker, "worker", &["--release", "--all-targets"]);
     steps.check("lints, firmware", || {
         for program in build::programs(project)? {
-            let build::Program { name, target, .. } = &program;
-            let args = ["--release", "--target", target, "--package", name];
-            if !clippy(project, Workspace::Firmware, &args)? {
+            if !clippy(project, Workspace::Firmware, &program.arguments())? {
                 return Ok(false);
             }
         }

@@ -42,13 +42,8 @@ impl Wires {
         })
     }
 
-    /// The pins of a signal, which has its name from the board's file.
-    ///
-    /// # Errors
-    /// If it has none.
-    pub fn pins_of(&self, signal: &str) -> Result<impl Iterator<Item = &str>, String> {
-        let pins = self.pins.get(signal);
-        let missing = || format!("no pin carries {signal} of {}", self.peripheral);
-        Ok(pins.ok_or_else(missing)?.split_whitespace())
+    /// The pins of a signal that is named as in the board's file.
+    pub fn pins_of(&self, signal: &str) -> impl Iterator<Item = &str> {
+        self.pins.get(signal).into_iter().flat_map(|pins| pins.split_whitespace())
     }
 }

@@ -262,7 +262,7 @@ fn a_timer_counts_compares_and_wraps() {
 #[test]
 fn the_cycle_counter_stands_in_sleep_unless_the_debugger_keeps_the_clock() {
     const DBGMCU: u32 = 0xe004_2004;
-    for id in ["stm32f746g-disco", "nucleo-f767zi", "stm32f469i-disco"] {
+    for id in &common::stm32f() {
         for (debug, counted) in [(0, 100), (1, 1100)] {
             let mut board = Board::of(id);
             board.write(0xe000_edfc, 1 << 24);

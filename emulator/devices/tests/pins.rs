@@ -93,7 +93,7 @@ fn card_and_console_need_their_pins() {
         (2, 12, 12, 3),
         (3, 2, 12, 3),
     ];
-    for id in ["stm32f746g-disco", "nucleo-f767zi", "stm32f469i-disco"] {
+    for id in &common::stm32f() {
         assert_eq!(told(&mut with_pins(id, &CARD), SDMMC + 0x0c, 0), None, "{id}");
         let less = told(&mut with_pins(id, &CARD[1..]), SDMMC + 0x0c, 0).unwrap();
         assert!(less.contains("PC8") && less.contains("_D0"), "{id}: {less}");

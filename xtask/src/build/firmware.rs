@@ -1,6 +1,7 @@
 //! The boards' firmware: built once, the same bytes wherever the project lies, with a manifest of
 //! checksums. Page, server and command line all package these files.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -37,14 +38,18 @@ struct Manifest {
 }
 
 /// A board's program, which is a package of the same name.
+///
+/// A package for several boards has a feature for each, named as the board is, and builds one at a time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Program {
     /// Its name.
-    pub name: String,
+    name: String,
     /// The board's.
     board: String,
+    /// Whether the board is a feature of the package.
+    is_feature: bool,
     /// What it is compiled for.
-    pub target: String,
+    target: String,
     /// Whether there is a build with small kernels.
     has_small: bool,
     /// Which of [`BESIDE`] there are, by name and folder.
@@ -67,7 +72,7 @@ struct Entry {
 /// # Errors
 /// When cargo fails, or a file cannot be written.
 pub fn build(project: &Project) -> Result<()> {
-    let boards = boards(&project.metadata(Workspace::Firmware)?);
+    let boards = programs(project)?;
     let paths = Remapped::new(project, Workspace::Firmware)?;
     // One by one: cargo unites the features of what it builds together, and `embassy-stm32` is
     // for one microcontroller.
@@ -77,7 +82,7 @@ pub fn build(project: &Project) -> Result<()> {
     }
     let mut entries = Vec::new();
     for program in &boards {
-        let Program { name, board, target, has_small, beside } = program;
+        let Program { name, board, target, has_small, beside, .. } = program;
         let built = project.target(Workspace::Firmware).join(target).join("release");
         let file = format!("{board}.elf");
         compile(project, program, false, &paths)?;
@@ -105,12 +110,10 @@ pub fn build(project: &Project) -> Result<()> {
 
 /// Compiles a board's firmware and the programs beside it, or the firmware with small kernels.
 fn compile(project: &Project, program: &Program, is_small: bool, paths: &Remapped) -> Result<()> {
-    let Program { name, target, .. } = program;
     let mut command = project.cargo(Workspace::Firmware, "build");
-    command.args(["--release", "--target", target, "--package", name, "--config"]);
-    command.arg(rustflags(target, paths)?);
+    command.args(program.arguments()).arg("--config").arg(rustflags(&program.target, paths)?);
     if is_small {
-        command.args(["--bin", name, "--features", SMALL, "--config", SMALL_KERNELS]);
+        command.args(["--bin", &program.name, "--features", SMALL, "--config", SMALL_KERNELS]);
     }
     // These would replace the flags above and let this machine's paths into the firmware.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
@@ -118,17 +121,50 @@ fn compile(project: &Project, program: &Program, is_small: bool, paths: &Remappe
     process::visible(&mut command)
 }
 
+impl Program {
+    /// What cargo is told, so that it builds this program and those beside it.
+    pub fn arguments(&self) -> Vec<&str> {
+        let mut all = vec!["--release", "--target", &self.target, "--package", &self.name];
+        if self.is_feature {
+            all.extend(["--features", &self.board]);
+        }
+        all
+    }
+}
+
 /// The boards' programs.
 ///
 /// # Errors
-/// When cargo cannot read the workspace.
+/// When cargo cannot read the workspace, or a board's file cannot be read.
 pub fn programs(project: &Project) -> Result<Vec<Program>> {
-    Ok(boards(&project.metadata(Workspace::Firmware)?))
+    Ok(boards(
+        &project.metadata(Workspace::Firmware)?,
+        &known_boards(&project.root.join("boards"))?,
+    ))
 }
 
-/// The programs of the workspace, sorted. A package that is not for most boards' target says so under
-/// `package.metadata.firmware`.
-fn boards(metadata: &Metadata) -> Vec<Program> {
+/// Ids of boards, and whether their files say where small firmware ends.
+///
+/// # Errors
+/// When a file cannot be read.
+fn known_boards(folder: &Path) -> Result<BTreeMap<String, bool>> {
+    let listing =
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let paths = listing.flatten().map(|found| found.path());
+    let files = paths.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    let read = |path: std::path::PathBuf| {
+        let text = fs::read_to_string(&path);
+        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+        let has_small = text.lines().any(|line| line.starts_with("small_flash_bytes"));
+        let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok((id, has_small))
+    };
+    files.map(read).collect()
+}
+
+/// The programs of the workspace for boards with these files, sorted. A package that is not for most boards' target
+/// says so under `package.metadata.firmware`.
+fn boards(metadata: &Metadata, files: &BTreeMap<String, bool>) -> Vec<Program> {
     let compiled_for = |package: &Package| {
         let said = package.metadata.as_ref().and_then(|all| all.firmware.as_ref());
         said.map_or_else(|| TARGET.to_owned(), |firmware| firmware.target.clone())
@@ -147,14 +183,26 @@ fn boards(metadata: &Metadata) -> Vec<Program> {
             let board = all.clone().into_iter().filter(|name| !is_beside(name));
             board.map(move |name| (package, name, all.clone()))
         })
-        .map(|(package, name, all)| {
-            let board = name.strip_prefix("tilewright-").unwrap_or(&name).to_owned();
+        .flat_map(|(package, name, all)| {
+            let own = name.strip_prefix("tilewright-").unwrap_or(&name).to_owned();
             let beside = BESIDE.iter().filter_map(|(prefix, folder)| {
-                let name = format!("{prefix}{board}");
+                let name = format!("{prefix}{own}");
                 all.contains(&name).then_some((name, *folder))
             });
-            let (target, has_small) = (compiled_for(package), package.features.contains_key(SMALL));
-            Program { beside: beside.collect(), name, board, target, has_small }
+            let (beside, target) = (beside.collect::<Vec<_>>(), compiled_for(package));
+            let features = package.features.keys().filter(|id| files.contains_key(*id)).cloned();
+            let features: Vec<String> = features.collect();
+            let is_feature = !features.is_empty();
+            let boards = if is_feature { features } else { vec![own] };
+            let small = package.features.contains_key(SMALL);
+            boards.into_iter().map(move |board| Program {
+                name: name.clone(),
+                has_small: small && files.get(&board) == Some(&true),
+                is_feature,
+                target: target.clone(),
+                beside: beside.clone(),
+                board,
+            })
         })
         .collect();
     boards.sort();
@@ -218,39 +266,36 @@ mod tests {
     use crate::project::{Custom, ForFirmware, Target};
 
     #[test]
-    fn boards_are_the_programs() {
+    fn boards_are_the_programs_or_their_features() {
         let target = |name: &str, kind: &str| Target { name: name.into(), kind: vec![kind.into()] };
-        let package = |targets, metadata: Option<Custom>| Package {
+        let package = |targets, features: &[&str], metadata| Package {
             name: "any".into(),
             dependencies: vec![],
             targets,
-            features: metadata.iter().map(|_| (SMALL.to_owned(), vec![])).collect(),
+            features: features.iter().map(|name| ((*name).to_owned(), vec![])).collect(),
             metadata,
         };
         let other = Custom { firmware: Some(ForFirmware { target: "other".into() }) };
+        let many = ["tilewright-z", "tilewright-clock-z"].map(|name| target(name, "bin"));
         let metadata = Metadata {
             packages: vec![
-                package(
-                    vec![
-                        target("tilewright-z1", "bin"),
-                        target("tilewright-clock-z1", "bin"),
-                        target("build", "custom-build"),
-                    ],
-                    Some(other),
-                ),
-                package(vec![target("shared", "lib"), target("a-board", "bin")], None),
+                package(many.into(), &["z-1", "z-2", "small", "family"], None),
+                package(vec![target("shared", "lib"), target("a-board", "bin")], &[], Some(other)),
             ],
         };
-        let program = |name: &str, board: &str, target: &str| {
-            let has_small = target != TARGET;
-            let [name, board, target] = [name, board, target].map(str::to_owned);
-            let beside = has_small.then(|| ("tilewright-clock-z1".to_owned(), "clock"));
-            Program { name, board, target, has_small, beside: beside.into_iter().collect() }
-        };
-        let found = boards(&metadata);
-        let wanted =
-            [program("a-board", "a-board", TARGET), program("tilewright-z1", "z1", "other")];
-        assert_eq!(found, wanted);
+        let files = [("z-1", false), ("z-2", true), ("a-board", true)];
+        let files = files.map(|(id, has_small)| (id.to_owned(), has_small)).into();
+        let found = boards(&metadata, &files);
+        let names: Vec<_> = found.iter().map(|it| (it.board.as_str(), it.has_small)).collect();
+        assert_eq!(names, [("a-board", false), ("z-1", false), ("z-2", true)]);
+        let beside = ("tilewright-clock-z".to_owned(), "clock");
+        assert!(found[0].beside.is_empty() && found[1].beside == [beside]);
+        let told = ["--release", "--target", "other", "--package", "a-board"];
+        assert_eq!(found[0].arguments(), told);
+        assert_eq!(
+            found[2].arguments()[2..],
+            [TARGET, "--package", "tilewright-z", "--features", "z-2"]
+        );
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod page;
 mod paths;
 mod rustc;
 
-pub use firmware::{Program, programs};
+pub use firmware::programs;
 pub use rustc::become_rustc;
 
 use std::time::Instant;

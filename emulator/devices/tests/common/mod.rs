@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each file of tests uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use tilewright_board::Oscillator;
 use tilewright_devices::{AccessError, Bus, Size, Time};
 
 pub const RCC: u32 = 0x4002_3800;
@@ -57,11 +58,21 @@ impl Board {
     }
 }
 
+/// Boards with an STM32F4 or STM32F7.
+pub fn stm32f() -> Vec<String> {
+    let boards = tilewright_board::all().into_iter();
+    let is_one = |chip: &String| chip.starts_with("stm32f");
+    boards.filter(|board| board.chip.as_ref().is_some_and(is_one)).map(|board| board.id).collect()
+}
+
 /// Writes that set a board's clocks: oscillator, PLLs, over-drive, wait states, then the switch.
 pub fn full_speed(id: &str) -> Vec<(u32, u32)> {
     let f7 = vec![(RCC + 0x40, 1 << 28), (PWR, 0x0003_c000)];
     // R 2, Q 9, HSE, P 2, N 432, M so that it makes 1 MHz.
-    let by = |m: u32, bypass: u32| {
+    let board = tilewright_board::find(id).unwrap();
+    let by = |oscillator: &Oscillator| {
+        let bypass = u32::from(!oscillator.is_crystal) << 18;
+        let m = (oscillator.hertz.0 / 1_000_000) as u32;
         vec![
             (CR, 0x0001_0083 | bypass),
             (PLLCFGR, 2 << 28 | 9 << 24 | 1 << 22 | 432 << 6 | m),
@@ -70,10 +81,9 @@ pub fn full_speed(id: &str) -> Vec<(u32, u32)> {
             (CFGR, 4 << 13 | 5 << 10 | 2),
         ]
     };
-    let own = match id {
-        "stm32f746g-disco" => by(25, 0),
-        "nucleo-f767zi" => by(8, 1 << 18),
-        "stm32f469i-disco" => vec![
+    let own = match (board.chip.as_deref(), &board.oscillator) {
+        (Some(chip), Some(oscillator)) if chip.starts_with("stm32f7") => by(oscillator),
+        (Some("stm32f469ni"), _) => vec![
             (CR, 0x0001_0083),
             (PLLCFGR, 2 << 28 | 8 << 24 | 1 << 22 | 180 << 6 | 4),
             (RCC + 0x88, 2 << 28 | 4 << 24 | 3 << 16 | 192 << 6),

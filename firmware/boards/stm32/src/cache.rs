@@ -2,13 +2,12 @@
 //! lines, of which plans let no two who write at the same time share one. A Cortex-M4 has no cache.
 
 #[cfg(feature = "stm32f7")]
-use core::ops::Range;
-
-#[cfg(feature = "stm32f7")]
 use cortex_m::asm;
-#[cfg(feature = "stm32f7")]
 use cortex_m::peripheral::CBP;
 use tilewright_plan::Span;
+
+#[cfg(feature = "stm32f7")]
+use crate::board::UNCACHED;
 
 /// Bytes of a line.
 #[cfg(feature = "stm32f7")]
@@ -42,10 +41,14 @@ pub fn forget(cbp: &mut CBP, address: u32) {
     asm::dsb();
 }
 
+/// There is no cache.
+#[cfg(feature = "stm32f4")]
+pub const fn forget(_cbp: &mut CBP, _address: u32) {}
+
 #[cfg(feature = "stm32f4")]
 impl Cache {
     /// There is none.
-    pub const fn none() -> Self {
+    pub const fn new(_cbp: CBP) -> Self {
         Self {}
     }
 
@@ -55,9 +58,9 @@ impl Cache {
 
 #[cfg(feature = "stm32f7")]
 impl Cache {
-    /// Of a core that does not cache `uncached`, below all else that DMA reaches.
-    pub const fn new(cbp: CBP, uncached: Range<u32>) -> Self {
-        Self { cbp, first: uncached.end }
+    /// Of a core that does not cache its coupled memory, below all else that DMA reaches.
+    pub const fn new(cbp: CBP) -> Self {
+        Self { cbp, first: UNCACHED.end }
     }
 
     /// Maintains the lines of a span's bytes, of a space that begins at `base`.

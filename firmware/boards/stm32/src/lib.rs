@@ -1,20 +1,22 @@
-//! What boards with STM32F4 and STM32F7 have in common: DMA2, the card's controller (SDIO of the one, SDMMC1
-//! of the other), SDRAM and serial flash behind FMC and QUADSPI; of those with STM32F7 start-up, clocks and
-//! console too. A board says where its memories lie and what is wired to its pins.
+//! Firmware for boards with an STM32F4 or STM32F7, but for what its programs begin with (`bin`): start-up, clocks, console,
+//! DMA2, the card's controller (SDIO of the one, SDMMC1 of the other), SDRAM and serial flash behind FMC and QUADSPI.
+//! The board's file says which of these there are, where memories lie and what is wired to pins.
 #![no_std]
 
 pub mod bring_up;
-pub mod cache;
+mod cache;
 mod card;
 mod card_lane;
 #[cfg(feature = "stm32f4")]
-mod clocks_f4;
+#[path = "clocks/f4.rs"]
+mod clocks;
 #[cfg(feature = "stm32f7")]
-mod clocks_f7;
+#[path = "clocks/f7.rs"]
+mod clocks;
 mod crc;
 mod dma;
 mod engines;
-pub mod memory;
+mod memory;
 mod oscillator;
 mod power;
 mod protection;
@@ -26,17 +28,22 @@ mod sector_checksums;
 pub mod serial_flash;
 mod serve;
 pub mod start;
-#[cfg(feature = "stm32f7")]
-pub mod uart;
+mod uart;
 mod watch;
+pub mod wired;
+
+/// What the board's file says; made by the build script.
+#[allow(dead_code, reason = "families and programs use parts of it")]
+mod board {
+    include!(concat!(env!("OUT_DIR"), "/board.rs"));
+}
 
 use cortex_m::asm;
 use embassy_stm32::pac::common::{Read, Reg};
 
 pub use cache::Cache;
 pub use oscillator::Oscillator;
-pub use sdmmc::power_up as power_up_card;
-pub use serve::Board;
+pub use serve::{BOARD, Board};
 
 /// Waits until a clock runs that was enabled in a register: accesses that follow at once may be lost (STM32F4
 /// erratum "Delay after an RCC peripheral clock enabling"). The read waits for the store before it, DSB for both;

@@ -2,6 +2,9 @@
 
 use core::slice;
 
+use cortex_m::peripheral::CBP;
+
+use crate::cache::forget;
 use crate::ram_test::{self, RamFault};
 use crate::serial_flash;
 
@@ -45,7 +48,7 @@ pub struct Memories {
 
 impl Places {
     /// The memories, with external RAM if it keeps what is written to it, and with external flash if that is
-    /// known. `forget` writes the line of the data cache at an address back and forgets it.
+    /// known.
     ///
     /// # Safety
     /// All are real memory, set up, apart from each other and from the linker's; flash is not written;
@@ -54,11 +57,12 @@ impl Places {
     pub unsafe fn take(
         &self,
         serial_flash: Option<serial_flash::Answer>,
-        forget: impl FnMut(u32),
+        cbp: &mut CBP,
     ) -> Memories {
         let Self { plan, arena, external_ram, external_flash } = *self;
         // SAFETY: as the caller says.
-        let ram_fault = external_ram.and_then(|ram| unsafe { ram_test::run(ram, forget) }.err());
+        let ram_fault = external_ram
+            .and_then(|ram| unsafe { ram_test::run(ram, |line| forget(cbp, line)) }.err());
         let flash_answers = serial_flash.is_some_and(|answer| answer.is_known());
         // SAFETY: as the caller says; any bytes are valid.
         unsafe {

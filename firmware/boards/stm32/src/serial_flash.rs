@@ -13,6 +13,8 @@ use embassy_stm32::qspi::enums::{
 };
 use embassy_stm32::qspi::{Config, Qspi};
 
+use crate::board::CLOCK_HERTZ;
+
 /// RESET ENABLE, RESET MEMORY, READ ID, QUAD INPUT/OUTPUT FAST READ, alike in all parts (N25Q128A data sheet,
 /// table 18; W25Q128JV data sheet, instruction set).
 const RESET_ENABLE: u8 = 0x66;
@@ -105,14 +107,14 @@ pub fn config() -> Config {
     config
 }
 
-/// Resets the flash and maps it into memory, if it is known; says what it is. The core's clock has so many hertz.
-pub fn start(controller: Qspi<'static, QUADSPI, Blocking>, core_hertz: u32) -> Answer {
+/// Resets the flash and maps it into memory, if it is known; says what it is.
+pub fn start(controller: Qspi<'static, QUADSPI, Blocking>) -> Answer {
     // Its pins and clock stay as they are.
     core::mem::forget(controller);
     send(RESET_ENABLE, &mut [], READS);
     send(RESET_MEMORY, &mut [], READS);
     // tSHSL3, tRST: up to 30 µs until the reset is over.
-    cortex_m::asm::delay(core_hertz / 30_000);
+    cortex_m::asm::delay(CLOCK_HERTZ / 30_000);
     let mut identification = [0; 3];
     send(READ_ID, &mut identification, READS);
     let part = PARTS.iter().find(|part| part.identification == identification);

@@ -9,9 +9,10 @@ use tilewright_plan::image::Expected;
 use tilewright_runtime::Memory;
 use tilewright_runtime::console::{self, ConsoleError};
 
+use crate::board;
 use crate::cache::Cache;
 use crate::engines::{Engines, Spaces};
-use crate::memory::{Memories, Places};
+use crate::memory::{Memories, Place, Places};
 
 /// What of a board is told apart here.
 #[derive(Clone, Copy)]
@@ -30,25 +31,20 @@ pub struct Board {
     pub clock_hertz: u32,
 }
 
-/// The board of a module with what the build script made of its file.
-#[macro_export]
-macro_rules! board {
-    ($file:ident) => {
-        $crate::Board {
-            id: $file::BOARD,
-            places: $crate::memory::Places {
-                plan: $crate::memory::Place::of(($file::PLAN_ADDRESS, $file::PLAN_BYTES)),
-                arena: $crate::memory::Place::of(($file::ARENA_ADDRESS, $file::ARENA_BYTES)),
-                external_ram: $crate::memory::Place::of_any($file::EXTERNAL_RAM),
-                external_flash: $crate::memory::Place::of_any($file::EXTERNAL_FLASH),
-            },
-            card_bytes: $file::CARD_BYTES,
-            card_hertz: $file::CARD_HERTZ,
-            open_reads: $file::OPEN_READS,
-            clock_hertz: $file::CLOCK_HERTZ,
-        }
-    };
-}
+/// The board that this build is for.
+pub const BOARD: Board = Board {
+    id: board::BOARD,
+    places: Places {
+        plan: Place::of((board::PLAN_ADDRESS, board::PLAN_BYTES)),
+        arena: Place::of((board::ARENA_ADDRESS, board::ARENA_BYTES)),
+        external_ram: Place::of_any(board::EXTERNAL_RAM),
+        external_flash: Place::of_any(board::EXTERNAL_FLASH),
+    },
+    card_bytes: board::CARD_BYTES,
+    card_hertz: board::CARD_HERTZ,
+    open_reads: board::OPEN_READS,
+    clock_hertz: board::CLOCK_HERTZ,
+};
 
 impl Board {
     /// Serves frames for ever; returns once something failed and was said.

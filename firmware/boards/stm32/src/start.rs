@@ -8,13 +8,9 @@ use embassy_stm32::{Config, Peripherals};
 use tilewright_board_support::coupled;
 use tilewright_board_support::stop;
 
-#[cfg(feature = "stm32f4")]
-use crate::clocks_f4 as clocks;
-#[cfg(feature = "stm32f7")]
-use crate::clocks_f7 as clocks;
-use crate::{Oscillator, power};
+use crate::{Oscillator, board, clocks, power};
 
-pub use clocks::CLOCK_HERTZ;
+const _: () = assert!(clocks::CLOCK_HERTZ == board::CLOCK_HERTZ);
 
 /// A microcontroller that has begun.
 pub struct Started {

@@ -1,9 +1,6 @@
 //! The core's data cache beside DMA, and words across the border between memories.
 
 #[cfg(feature = "stm32f7")]
-use core::ops::Range;
-
-#[cfg(feature = "stm32f7")]
 use cortex_m::peripheral::CBP;
 #[cfg(feature = "stm32f7")]
 use tilewright_runtime::{Piece, Width};
@@ -15,10 +12,10 @@ use super::copies::{read, write};
 use super::{COPIED, Reached, failure};
 use super::{Checked, holds};
 #[cfg(feature = "stm32f7")]
+use crate::board::UNCACHED;
 use crate::cache::forget;
 
-/// Cleans and forgets the lines of so many bytes.
-#[cfg(feature = "stm32f7")]
+/// Cleans and forgets the lines of so many bytes, if there is a cache.
 pub fn forget_all(start: u32, bytes: u32) {
     // SAFETY: registers that only take addresses.
     #[expect(unsafe_code, reason = "the core's peripherals belong to whoever checks")]
@@ -26,14 +23,10 @@ pub fn forget_all(start: u32, bytes: u32) {
     (0..=bytes).step_by(32).for_each(|at| forget(&mut core.CBP, start + at));
 }
 
-/// There is no cache.
-#[cfg(feature = "stm32f4")]
-pub const fn forget_all(_start: u32, _bytes: u32) {}
-
 /// Whether DMA reads what was cleaned, and the core what DMA wrote once it has forgotten.
 #[cfg(feature = "stm32f7")]
-pub fn check(cbp: &mut CBP, reached: &[Reached], uncached: &Range<u32>) -> Checked {
-    let is_cached = |memory: &&Reached| memory.is_written && !uncached.contains(&memory.address);
+pub fn check(cbp: &mut CBP, reached: &[Reached]) -> Checked {
+    let is_cached = |memory: &&Reached| memory.is_written && !UNCACHED.contains(&memory.address);
     let Some(memory) = reached.iter().find(is_cached) else {
         return Err(failure(format_args!("the board's file names no memory that it holds")));
     };

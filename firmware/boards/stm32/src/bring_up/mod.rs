@@ -12,16 +12,14 @@ mod numbers;
 mod ram;
 
 use core::fmt::{self, Write};
-use core::ops::Range;
 
 use cortex_m::Peripherals as CorePeripherals;
 use heapless::{String, Vec};
 use tilewright_board_support::{say, sleep};
 pub use tilewright_plan::Space;
 
-use crate::Board;
 use crate::memory::Memories;
-use crate::start;
+use crate::{BOARD, Oscillator, start};
 
 /// A memory that DMA reaches, by the board's file.
 #[derive(Clone, Copy)]
@@ -39,22 +37,9 @@ pub struct Reached {
 /// Bytes of [`Reached::address`].
 pub const COPIED: u32 = 256;
 
-/// What a board tells of itself.
-pub struct Bench<'a> {
-    /// The board.
-    pub board: &'a Board,
-    /// The core's own peripherals.
-    pub core: CorePeripherals,
-    /// Its oscillator, if that gives no clock.
-    pub missing: Option<crate::Oscillator>,
-    /// The memories.
-    pub memories: Memories,
-    /// What DMA reaches.
-    pub reached: &'a [Reached],
-    /// The memory below all else that the core's cache leaves alone; empty without a cache.
-    pub uncached: Range<u32>,
-    /// Where one memory of the tensor arena ends and the next begins.
-    pub border: u32,
+/// What the board's file says beside what firmware needs; made by the build script.
+mod named {
+    include!(concat!(env!("OUT_DIR"), "/bring_up.rs"));
 }
 
 /// Why a check failed.
@@ -104,16 +89,14 @@ impl Report {
     }
 }
 
-/// Runs all checks, says them, and sleeps.
-pub fn run(mut bench: Bench<'_>) -> ! {
-    let board = bench.board;
-    let missing = bench.missing;
-    let _ = write!(Line, "\r\nbring-up {} {}\r\n", board.id, clocks::Identity::read());
+/// Runs all checks, says them, and sleeps. The board's oscillator may be `missing`.
+pub fn run(mut core: CorePeripherals, missing: Option<Oscillator>, memories: Memories) -> ! {
+    let _ = write!(Line, "\r\nbring-up {} {}\r\n", BOARD.id, clocks::Identity::read());
     let mut report = Report { failed: 0 };
-    report.check("clock", |line| clocks::check(line, board, missing));
+    report.check("clock", |line| clocks::check(line, &BOARD, missing));
     // Everything else counts on its frequency.
     if missing.is_none() {
-        parts(&mut report, &mut bench);
+        parts(&mut report, &mut core, memories);
     }
     let _ = write!(Line, "done, {} failed\r\n", report.failed);
     start::stop_without(missing);
@@ -121,30 +104,25 @@ pub fn run(mut bench: Bench<'_>) -> ! {
 }
 
 /// Checks what the clock drives.
-fn parts(report: &mut Report, bench: &mut Bench<'_>) {
-    let board = bench.board;
-    report.check("cycle counter", |line| counter::check(line, &mut bench.core, board.clock_hertz));
+fn parts(report: &mut Report, core: &mut CorePeripherals, memories: Memories) {
+    report.check("cycle counter", |line| counter::check(line, core, BOARD.clock_hertz));
     report.check("checksum unit", |_| numbers::checksums());
     report.check("random numbers", |_| numbers::random());
     let answers = |memory: &&Reached| match memory.outside {
-        Some(Space::ExternalRam) => !bench.memories.external_ram.is_empty(),
-        Some(Space::ExternalFlash) => !bench.memories.external_flash.is_empty(),
+        Some(Space::ExternalRam) => !memories.external_ram.is_empty(),
+        Some(Space::ExternalFlash) => !memories.external_flash.is_empty(),
         _ => true,
     };
-    let reached: Vec<Reached, 8> = bench.reached.iter().filter(answers).copied().collect();
+    let reached: Vec<Reached, 8> = named::REACHED.iter().filter(answers).copied().collect();
     report.check("DMA", |line| copies::check(line, &reached));
     #[cfg(feature = "stm32f7")]
-    report.check("data cache", |_| cache::check(&mut bench.core.CBP, &reached, &bench.uncached));
-    report.check("border of memories", |_| cache::border(bench.border));
-    if board.places.external_ram.is_some() {
-        report.check("SDRAM", |line| {
-            ram::check(line, bench.memories.external_ram, bench.memories.ram_fault)
-        });
+    report.check("data cache", |_| cache::check(&mut core.CBP, &reached));
+    report.check("border of memories", |_| cache::border(named::BORDER));
+    if BOARD.places.external_ram.is_some() {
+        report.check("SDRAM", |line| ram::check(line, memories.external_ram, memories.ram_fault));
     }
-    if let Some(answer) = bench.memories.serial_flash {
-        report.check("serial flash", |line| {
-            flash::check(line, answer, bench.memories.external_flash)
-        });
+    if let Some(answer) = memories.serial_flash {
+        report.check("serial flash", |line| flash::check(line, answer, memories.external_flash));
     }
-    report.check("card", |line| card::check(line, board, bench.memories.arena));
+    report.check("card", |line| card::check(line, &BOARD, memories.arena));
 }

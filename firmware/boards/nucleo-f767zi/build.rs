@@ -1,8 +1,0 @@
-//! What this board's file says, for the linker and the code.
-
-#[path = "../board_file.rs"]
-mod board_file;
-
-fn main() {
-    board_file::write("nucleo-f767zi", "USART3");
-}
