@@ -1,4 +1,4 @@
-//! Reads `boards/*.toml` and `boards/cards/*.toml` and encodes them for the library: a malformed file
+//! Reads `boards/*.toml`, with what `chips/*.toml` say of boards, and `boards/cards/*.toml`, and encodes them for the library: a malformed file
 //! fails the build.
 
 #[allow(dead_code, reason = "the library uses the rest")]
@@ -52,7 +52,9 @@ const CARDS: &[&str] = &["sd-class10", "paper-swapnn"];
 fn main() {
     let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let folder = Path::new(&folder).join("../../boards");
-    let boards = read_all(&folder, BOARDS, file::parse);
+    let chips = folder.join("../chips");
+    let chip = |name: &str| read(&chips.join(name).with_extension("toml"));
+    let boards = read_all(&folder, BOARDS, |id, text| file::parse(id, text, chip));
     write("boards.postcard", &boards);
     let cards = read_all(&folder.join("cards"), CARDS, file::parse_card);
     write("cards.postcard", &cards);
@@ -64,11 +66,9 @@ fn read_all<T>(
     ids: &[&str],
     parse: impl Fn(&str, &str) -> Result<T, String>,
 ) -> Vec<T> {
-    let read = |id: &&str| {
+    let value = |id: &&str| {
         let path = folder.join(id).with_extension("toml");
-        println!("cargo::rerun-if-changed={}", path.display());
-        let text = fs::read_to_string(&path).map_err(|error| error.to_string());
-        match text.and_then(|text| parse(id, &text)) {
+        match read(&path).and_then(|text| parse(id, &text)) {
             Ok(value) => Some(value),
             Err(reason) => {
                 println!("cargo::error={}: {reason}", path.display());
@@ -76,7 +76,13 @@ fn read_all<T>(
             }
         }
     };
-    ids.iter().filter_map(read).collect()
+    ids.iter().filter_map(value).collect()
+}
+
+/// Reads a file that this depends on.
+fn read(path: &Path) -> Result<String, String> {
+    println!("cargo::rerun-if-changed={}", path.display());
+    fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
 fn write<T: serde::Serialize>(name: &str, values: &[T]) {

@@ -1,17 +1,32 @@
-//! Board files, as `boards/*.toml` hold them, and files of cards, as `boards/cards/*.toml` do. The build script reads them, so that programs need
-//! no parser.
+//! Board files, as `boards/*.toml` hold them, with what `chips/*.toml` say of every board with a chip; and files of cards,
+//! as `boards/cards/*.toml` do. The build script reads them, so that programs need no parser.
+
+use toml::{Table, Value};
 
 use crate::board::{Board, MemoryKind};
 use crate::card::Card;
 use crate::power::Draw;
 use crate::timing::{Access, FlashLines};
 
-/// Reads the board file that is named `id`.
+/// Reads the board file that is named `id`, with the files of chips, by name.
 ///
 /// # Errors
-/// What is wrong, with the place in the text.
-pub fn parse(id: &str, text: &str) -> Result<Board, String> {
-    let board: Board = toml::from_str(text).map_err(|error| error.to_string())?;
+/// What is wrong.
+pub fn parse(
+    id: &str,
+    text: &str,
+    chip: impl FnOnce(&str) -> Result<String, String>,
+) -> Result<Board, String> {
+    let mut file: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    if let Some(name) = file.get("chip").and_then(Value::as_str) {
+        let told = |error: &dyn std::fmt::Display| format!("chips/{name}.toml: {error}");
+        let text = chip(name).map_err(|error| told(&error))?;
+        let mut chip: Table = toml::from_str(&text).map_err(|error| told(&error))?;
+        if let Some(Value::Table(said)) = chip.remove("board") {
+            file = merged(file, said);
+        }
+    }
+    let board: Board = file.try_into().map_err(|error: toml::de::Error| error.to_string())?;
     if board.id != id {
         return Err(format!("its id is '{}'", board.id));
     }
@@ -60,6 +75,24 @@ pub fn parse(id: &str, text: &str) -> Result<Board, String> {
     Ok(board)
 }
 
+/// What a board's file says and what its chip's says of every board: the board's own values count, its lists go on
+/// behind the chip's.
+fn merged(mut own: Table, said: Table) -> Table {
+    for (key, said) in said {
+        let value = match (own.remove(&key), said) {
+            (None, said) => said,
+            (Some(Value::Table(own)), Value::Table(said)) => Value::Table(merged(own, said)),
+            (Some(Value::Array(own)), Value::Array(mut said)) => {
+                said.extend(own);
+                Value::Array(said)
+            }
+            (Some(own), _) => own,
+        };
+        own.insert(key, value);
+    }
+    own
+}
+
 /// Reads the file of a class of cards that is named `id`.
 ///
 /// # Errors
@@ -96,6 +129,11 @@ mod tests {
 
     const ID: &str = "stm32f746g-disco";
     const TEXT: &str = include_str!("../../../boards/stm32f746g-disco.toml");
+    const CHIP: &str = include_str!("../../../chips/stm32f746xg.toml");
+
+    fn parse(id: &str, text: &str) -> Result<Board, String> {
+        super::parse(id, text, |_| Ok(CHIP.to_owned()))
+    }
 
     #[test]
     fn what_programs_see_is_what_the_file_says() {
@@ -120,10 +158,13 @@ mod tests {
 
     #[test]
     fn flash_without_lines_is_refused() {
-        let text = TEXT.replace("lines = 128, ways = 2", "lines = 1, ways = 2");
-        assert!(parse(ID, &text).unwrap_err().contains("keeps no lines"));
-        let text = TEXT.replace("line_bytes = 32, lines = 128", "line_bytes = 24, lines = 128");
-        assert!(parse(ID, &text).unwrap_err().contains("keeps no lines"));
+        for lines in
+            ["line_bytes = 32, lines = 1, ways = 2", "line_bytes = 24, lines = 128, ways = 2"]
+        {
+            let chip = CHIP.replace("line_bytes = 32, lines = 128, ways = 2", lines);
+            let told = super::parse(ID, TEXT, |_| Ok(chip)).unwrap_err();
+            assert!(told.contains("keeps no lines"), "{told}");
+        }
     }
 
     #[test]
@@ -133,6 +174,17 @@ mod tests {
         let text = include_str!("../../../boards/cards/sd-class10.toml");
         let text = text.replace("cycles = [300, ", "cycles = [0, ");
         assert!(parse_card("sd-class10", &text).unwrap_err().contains("endurance"));
+    }
+
+    #[test]
+    fn a_board_adds_to_its_chip_and_changes_it() {
+        let own = "[core]\nclock = { hertz = 200_000_000, source = \"slower\" }\n";
+        let board = parse(ID, &format!("{TEXT}\n{own}")).unwrap();
+        assert_eq!((board.core.clock.hertz.0, board.core.kind.id()), (200_000_000, "cortex-m7"));
+        let kinds: Vec<_> = board.memory.iter().map(|memory| memory.kind).collect();
+        assert_eq!((kinds[0], kinds[5]), (MemoryKind::Itcm, MemoryKind::Sdram));
+        let told = super::parse(ID, TEXT, |_| Err("gone".to_owned())).unwrap_err();
+        assert_eq!(told, "chips/stm32f746xg.toml: gone");
     }
 
     #[test]

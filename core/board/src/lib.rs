@@ -1,7 +1,7 @@
 //! Boards: memories, clocks and what is known about them.
 //!
-//! The files in `boards/` are the only place where a board's facts stand, each with its source; the
-//! build script reads them and embeds them encoded. Planner, emulator and firmware take parameters
+//! The files in `boards/` are the only place where a board's facts stand, each with its source; those of its chip stand
+//! in `chips/`. The build script reads them and embeds them encoded. Planner, emulator and firmware take parameters
 //! from here and nothing else.
 
 mod board;

@@ -24,6 +24,9 @@ pub struct ChipFile {
     pub pins: Pins,
     /// How fast its clocks may be; nothing if they are not modelled.
     pub limits: Option<Limits>,
+    /// What holds for every board with it, in the words of board files, where it counts.
+    #[serde(default, rename = "board")]
+    pub _board: toml::Table,
     /// Blocks of registers that keep what is written, by the names that peripherals refer to.
     #[serde(default)]
     pub registers: BTreeMap<String, Registers>,

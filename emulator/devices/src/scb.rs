@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_reset_needs_the_key() {
         let (mut scb, mut nvic) = (
-            Scb::new(crate::chip::find("stm32f746ng").unwrap().core, 0x0800_0000),
+            Scb::new(crate::chip::find("stm32f746xg").unwrap().core, 0x0800_0000),
             Nvic::default(),
         );
         let mut write = |value| scb.write(AIRCR, Write { value, mask: u32::MAX }, &mut nvic);
