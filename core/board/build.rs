@@ -29,6 +29,7 @@ const BOARDS: &[&str] = &[
     "stm32f746g-disco",
     "stm32f469i-disco",
     "stm32l552e-ev",
+    "nucleo-f746zg",
     "nucleo-f767zi",
     "nucleo-l4r5zi",
     "nrf52840-dk",

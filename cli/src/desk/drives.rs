@@ -131,7 +131,8 @@ mod tests {
         let whose = |page: Option<&str>, label: &str| whose(page, label, &boards);
         let ours = |id: &str| Some(Whose::Board(id.to_owned()));
         assert_eq!(whose(Some(&page("0815022168")), "X"), ours("stm32f746g-disco"));
-        assert_eq!(whose(Some(&page("0816022168")), "DIS_F746NG"), Some(Whose::Other));
+        assert_eq!(whose(Some(&page("0816022168")), "DIS_F746NG"), ours("nucleo-f746zg"));
+        assert_eq!(whose(Some(&page("0720022168")), "DIS_F746NG"), Some(Whose::Other));
         assert_eq!(whose(Some("no code"), "DIS_F469NI"), ours("stm32f469i-disco"));
         assert_eq!(whose(None, "NODE_F767ZI1"), ours("nucleo-f767zi"));
         assert_eq!(whose(None, "holidays"), None);

@@ -175,7 +175,7 @@ mod tests {
         let boards = tilewright_board::all();
         let usb = one.usb.unwrap();
         let unsure = likely(&usb, &[], &boards);
-        assert!(unsure.boards.len() == 3 && !unsure.is_sure, "{unsure:?}");
+        assert!(unsure.boards.len() > 3 && !unsure.is_sure, "{unsure:?}");
         assert!(unsure.words().starts_with("perhaps "), "{}", unsure.words());
         let board = Some("nucleo-f767zi".to_owned());
         let drive = Drive { folder: "/x".into(), board, usb: Some(usb.clone()) };
