@@ -2,6 +2,8 @@
 
 use crate::access::{Device, Moment, Write};
 
+const BRR: u32 = 0x28;
+
 /// The registers.
 #[derive(Clone, Debug)]
 pub struct Gpio {
@@ -12,6 +14,8 @@ pub struct Gpio {
     odr: u32,
     lock: u32,
     alternate: [u32; 2],
+    /// Whether it has a register that resets outputs.
+    resets: bool,
 }
 
 impl Gpio {
@@ -22,7 +26,7 @@ impl Gpio {
             1 => [0x0000_0280, 0, 0x0000_00c0, 0x0000_0100],
             _ => [0; 4],
         };
-        Self { index, modes, odr: 0, lock: 0, alternate: [0; 2] }
+        Self { index, modes, odr: 0, lock: 0, alternate: [0; 2], resets: false }
     }
 
     /// Whether it is a port, 0 is A.
@@ -37,14 +41,14 @@ impl Gpio {
         [of_pair(self.modes[0]), function & 15, of_pair(self.modes[2])]
     }
 
-    /// The same, where all pins but those of the debugger are analog (RM0432, GPIO registers).
+    /// The same, where all pins but those of the debugger are analog, and BRR resets outputs (RM0432, GPIO registers).
     pub fn analog(index: u32) -> Self {
         let modes = match index {
             0 => [0xabff_ffff, 0, 0x0c00_0000, 0x6400_0000],
             1 => [0xffff_febf, 0, 0, 0x0000_0100],
             _ => [0xffff_ffff, 0, 0, 0],
         };
-        Self { modes, ..Self::new(index) }
+        Self { modes, resets: true, ..Self::new(index) }
     }
 
     fn inputs(&self) -> u32 {
@@ -66,6 +70,7 @@ impl Device for Gpio {
             0x18 => 0,
             0x1c => self.lock,
             0x20 | 0x24 => self.alternate[((offset / 4) & 1) as usize],
+            BRR if self.resets => 0,
             _ => return None,
         })
     }
@@ -85,6 +90,7 @@ impl Device for Gpio {
                 let register = &mut self.alternate[((offset / 4) & 1) as usize];
                 *register = write.over(*register);
             }
+            BRR if self.resets => self.odr &= !write.value,
             _ => return false,
         }
         true

@@ -103,7 +103,7 @@ impl NrfUart {
     /// When a flag that firmware may poll for will be set.
     pub fn poll_until(&self, offset: u32) -> Option<Time> {
         match offset {
-            0x108 => self.host.arrives,
+            0x108 if self.events & RXDRDY == 0 => self.host.arrives,
             0x11c => self.shifting.map(|(_, end)| end),
             _ => None,
         }

@@ -114,7 +114,9 @@ impl Pl011 {
     /// When a flag that firmware may poll for will be set.
     pub fn poll_until(&self, offset: u32) -> Option<Time> {
         let sent = self.shifting.map(|(_, end)| end);
-        if offset == FLAGS { earlier(sent, self.host.arrives) } else { None }
+        // A byte that is there is not polled for.
+        let polls = offset == FLAGS && self.received.is_none();
+        if polls { earlier(sent, self.host.arrives) } else { None }
     }
 }
 

@@ -21,6 +21,9 @@ const TIMEOUT: u32 = 1 << 23;
 /// Registers of guard time and prescaler, and of the receiver timeout.
 const GTPR: u32 = 0x10;
 const RTOR: u32 = 0x14;
+/// Register of the low-power UART's prescaler, and what its values divide by (RM0432, LPUART_PRESC).
+const PRESC: u32 = 0x2c;
+const PRESCALERS: [u64; 16] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256, 256, 256, 256, 256];
 
 const ORE: u32 = 1 << 3;
 const IDLE: u32 = 1 << 4;
@@ -45,6 +48,7 @@ pub struct Usart {
     brr: u32,
     gtpr: u32,
     rtor: u32,
+    presc: u32,
     isr: u32,
     rdr: u8,
     /// The byte in TDR that waits for the shift register.
@@ -74,6 +78,7 @@ impl Usart {
             brr: 0,
             gtpr: 0,
             rtor: 0,
+            presc: 0,
             isr: TC | TXE,
             rdr: 0,
             waiting: None,
@@ -101,7 +106,8 @@ impl Usart {
     /// Core cycles of a number of bits.
     fn bit_cycles(&self, bits: u64, clocks: Clocks) -> u64 {
         if self.low_power {
-            return clocks.lpuart_cycles(u64::from(self.brr) * bits).max(1);
+            let divider = u64::from(self.brr) * PRESCALERS[(self.presc & 15) as usize];
+            return clocks.lpuart_cycles(divider * bits).max(1);
         }
         let divider = if self.cr[0] & OVER8 == 0 {
             u64::from(self.brr)
@@ -137,8 +143,12 @@ impl Usart {
         self.cr[0] & (ENABLE | RECEIVE) == ENABLE | RECEIVE
     }
 
-    /// When a flag that firmware may poll for will be set.
+    /// When a flag that firmware may poll for will be set. Who reads the status while a byte is there is not known to
+    /// poll: a handler reads it too, and the next byte would come before that one is taken.
     pub fn poll_until(&self, offset: u32) -> Option<Time> {
+        if self.isr & RXNE != 0 {
+            return None;
+        }
         let busy = self.isr & (TC | TXE) != TC | TXE;
         let transmitter = self.shifting.filter(|_| busy).map(|(_, end)| end);
         let status = if self.combined.is_some() { combined::STATUS } else { 0x1c };
@@ -241,6 +251,7 @@ impl Usart {
                 u32::from(self.rdr)
             }
             0x28 => u32::from(self.waiting.unwrap_or(0)),
+            PRESC if self.low_power => self.presc,
             _ => return None,
         })
     }
@@ -274,6 +285,7 @@ impl Usart {
             0x1c | 0x24 => {}
             0x20 => self.isr &= !(write.value & CLEARABLE),
             0x28 => self.transmit(write.value as u8, at),
+            PRESC if self.low_power => self.presc = write.over(self.presc) & 15,
             _ => return false,
         }
         true

@@ -12,6 +12,9 @@ const TIM2: u32 = 0x4000_0000;
 const USART1_EXCEPTION: u32 = 16 + 37;
 const TIM2_EXCEPTION: u32 = 16 + 28;
 
+const L4_RCC: u32 = 0x4002_1000;
+const LPUART1: u32 = 0x4000_8000;
+
 struct Board {
     bus: Bus,
     now: Time,
@@ -290,6 +293,52 @@ fn pins_read_their_outputs_and_pulls() {
     assert_eq!(board.read(gpio_i + 0x10), 0b110);
     board.write(gpio_i + 0x18, 0x2_0000);
     assert_eq!(board.read(gpio_i + 0x10), 0b100);
+}
+
+/// Registers of the STM32L4+ that other firmware uses, though this project's does not.
+#[test]
+fn pins_of_the_l4_are_reset_by_a_register_of_their_own() {
+    let mut board = Board::of("nucleo-l4r5zi");
+    let gpio_g = 0x4800_1800;
+    board.write(L4_RCC + 0x4c, 1 << 6);
+    board.bus.settle();
+    board.write(gpio_g + 0x18, 0b110);
+    board.write(gpio_g + 0x28, 0b010);
+    assert_eq!(board.read(gpio_g + 0x14), 0b100);
+    assert_eq!(board.read(gpio_g + 0x28), 0);
+}
+
+#[test]
+fn the_low_power_uart_divides_its_clock() {
+    for (prescaler, divides) in [(0, 1), (1, 2), (3, 6), (7, 16), (11, 256)] {
+        let mut board = Board::of("nucleo-l4r5zi");
+        board.write(L4_RCC + 0x5c, 1);
+        board.bus.settle();
+        board.write(LPUART1 + 0x2c, prescaler);
+        board.write(LPUART1 + 0x0c, 0x300);
+        board.write(LPUART1, 0x9);
+        board.write(LPUART1 + 0x28, 0x55);
+        // Ten bits of three ticks.
+        board.pass(30 * divides - 1);
+        assert_eq!(board.read(LPUART1 + 0x1c) >> 6 & 1, 0, "{prescaler}");
+        board.pass(1);
+        assert_eq!(board.read(LPUART1 + 0x1c) >> 6 & 1, 1, "{prescaler}");
+        assert_eq!(board.read(LPUART1 + 0x2c), prescaler);
+    }
+}
+
+/// A handler reads the status that was polled before it: time does not run on to the next byte.
+#[test]
+fn a_byte_that_is_there_is_not_polled_for() {
+    let mut board = Board::with_console(100, 0);
+    board.bus.feed_console(b"ab", board.now);
+    board.read(USART1 + 0x1c);
+    assert_eq!(board.bus.polls_until(USART1 + 0x1c), Some(Time(1000)));
+    board.pass(1000);
+    assert_eq!(board.bus.polls_until(USART1 + 0x1c), None);
+    assert_eq!(board.read(USART1 + 0x24), u32::from(b'a'));
+    board.read(USART1 + 0x1c);
+    assert_eq!(board.bus.polls_until(USART1 + 0x1c), Some(Time(2000)));
 }
 
 const FMC: u32 = 0xa000_0000;
