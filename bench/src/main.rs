@@ -11,6 +11,7 @@ mod driver_overhead;
 mod emulation;
 mod faults;
 mod figures;
+mod firmware;
 mod kernels;
 mod networks;
 mod order;
@@ -80,6 +81,15 @@ enum Command {
         /// What a real board said after its reset, to compare
         #[arg(long, value_name = "FILE")]
         log: Option<PathBuf>,
+    },
+    /// Firmware of others on an emulated board: what its console says, instructions and cycles, until it sleeps for
+    /// ever; constants that flash makes it wait for lie behind the board's own firmware
+    Firmware {
+        /// The ELF file
+        file: PathBuf,
+        /// Board that it is for
+        #[arg(long)]
+        board: String,
     },
     /// Networks from external memory, beside the tables of the TinyOps thesis
     Overlay,
@@ -152,6 +162,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Kernels { write, .. } => return kernels::kernels(write, json),
         Command::Networks => return networks::networks(json),
         Command::Clock { log } => return clock::clock(log.as_deref(), json),
+        Command::Firmware { file, board } => return firmware::firmware(&file, &board, json),
         Command::Allocate { folder } => measured.extend(allocate::folder(&folder)?),
         Command::Order { folder } => return order::orders(folder.as_deref(), json),
         Command::Overlay => {

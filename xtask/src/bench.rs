@@ -19,6 +19,7 @@ pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
             "clock",
             "emulation",
             "faults",
+            "firmware",
             "driver-overhead",
             "kernels",
             "networks",
