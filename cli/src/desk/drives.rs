@@ -1,4 +1,4 @@
-//! Drives that boards' ST-LINKs show.
+//! Drives that boards show: their probes', or their boot ROMs'.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use tilewright_board::Board;
 
 use super::usb::Usb;
 
-/// A drive that a board's ST-LINK shows.
+/// A drive that a board shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drive {
     /// Where it is mounted.
@@ -108,10 +108,10 @@ fn board_of(folder: &Path) -> Option<Whose> {
 fn whose(page: Option<&str>, label: &str, boards: &[Board]) -> Option<Whose> {
     let code = page.and_then(|page| page.split("code=").nth(1)?.get(..4));
     let desks = || boards.iter().filter_map(|board| Some((board, board.desk.as_ref()?)));
-    let by_code = desks().find(|(_, desk)| code == Some(desk.mbed_code.as_str()));
+    let by_code = desks().find(|(_, desk)| code.is_some() && code == desk.mbed_code.as_deref());
     // Some systems put a number behind a label that is taken.
-    let label = label.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
-    let labelled = |known: &String| known.trim_end_matches(|c: char| c.is_ascii_digit()) == label;
+    let is_number = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == ' ');
+    let labelled = |known: &String| label.strip_prefix(known.as_str()).is_some_and(is_number);
     let by_label = || desks().find(|(_, desk)| desk.drives.iter().any(labelled));
     match by_code.or_else(|| by_label().filter(|_| code.is_none())) {
         Some((board, _)) => Some(Whose::Board(board.id.clone())),
@@ -135,6 +135,8 @@ mod tests {
         assert_eq!(whose(Some(&page("0720022168")), "DIS_F746NG"), Some(Whose::Other));
         assert_eq!(whose(Some("no code"), "DIS_F469NI"), ours("stm32f469i-disco"));
         assert_eq!(whose(None, "NODE_F767ZI1"), ours("nucleo-f767zi"));
+        assert_eq!(whose(None, "RP2350"), ours("pico-2"));
+        assert_eq!(whose(None, "RP2040"), None);
         assert_eq!(whose(None, "holidays"), None);
     }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tilewright_board::{Board, Desk};
+use tilewright_board::{Board, Desk, DriveTakes};
 use tilewright_image::ImageForm;
 use tilewright_server::{Blame, Cancel, Problem};
 
@@ -63,13 +63,15 @@ impl Found {
 /// # Errors
 /// If there is none.
 pub fn way(image: &Image, wish: &Flashing) -> Result<Way, Problem> {
-    let bin = match image.form {
-        ImageForm::Bin => Some(image.path.clone()),
-        ImageForm::Elf => image.beside("bin"),
+    let desk = desk_of(&image.board)?;
+    let on_drive = match (image.form, desk.drive_takes) {
+        (ImageForm::Bin, DriveTakes::Bin) => Some(image.path.clone()),
+        (_, takes) => image.beside(takes.ending()),
     };
     let address = image.board.firmware.as_ref().map_or(0, |firmware| firmware.flash_address);
-    let file = Written { path: &image.path, form: image.form, address, bin: bin.as_deref() };
-    choose(&file, desk_of(&image.board)?, base(&image.board.id), wish, &Found::look())
+    let file =
+        Written { path: &image.path, form: image.form, address, on_drive: on_drive.as_deref() };
+    choose(&file, desk, base(&image.board.id), wish, &Found::look())
 }
 
 /// The way to reset a board by its probe.
@@ -77,7 +79,7 @@ pub fn way(image: &Image, wish: &Flashing) -> Result<Way, Problem> {
 /// # Errors
 /// If no tool is there that can.
 pub fn resetter(board: &Board, wish: &Flashing) -> Result<Way, Problem> {
-    let file = Written { path: Path::new(""), form: ImageForm::Elf, address: 0, bin: None };
+    let file = Written { path: Path::new(""), form: ImageForm::Elf, address: 0, on_drive: None };
     let found = Found { drives: Vec::new(), ..Found::look() };
     if wish.with == Some(Writer::Drive) || !(found.probe_rs || found.cube) {
         return Err(Problem::new(
@@ -107,7 +109,7 @@ struct Written<'f> {
     path: &'f Path,
     form: ImageForm,
     address: u32,
-    bin: Option<&'f Path>,
+    on_drive: Option<&'f Path>,
 }
 
 fn choose(
@@ -129,14 +131,18 @@ fn choose(
             "STM32_Programmer_CLI is not in PATH.",
             "Install STM32CubeProgrammer and put its folder `bin` into PATH.",
         ),
+        Some(Writer::Cube) if !desk.is_stm32() => missing(
+            "STM32CubeProgrammer writes to an STM32 alone, which this board has not.",
+            "Use probe-rs or the board's drive.",
+        ),
         Some(Writer::ProbeRs) => Ok(probe_rs(file, desk, wish, &found.probes)),
         Some(Writer::Cube) => Ok(cube(file, wish)),
         Some(Writer::Drive) => copy(file, desk, board, wish, found),
         None if found.probe_rs => Ok(probe_rs(file, desk, wish, &found.probes)),
-        None if found.cube => Ok(cube(file, wish)),
+        None if found.cube && desk.is_stm32() => Ok(cube(file, wish)),
         None if !found.drives.is_empty() => copy(file, desk, board, wish, found),
         None => missing(
-            "There is neither probe-rs nor STM32_Programmer_CLI in PATH, and no board's drive is mounted.",
+            "There is neither probe-rs nor, for an STM32, STM32_Programmer_CLI in PATH, and no board's drive is mounted.",
             "Install probe-rs (https://probe.rs), or plug the board in and open its drive.",
         ),
     }
@@ -204,14 +210,15 @@ fn copy(
     };
     let is_boards = |drive: &&Drive| drive.board.as_deref() == Some(board);
     let drives: Vec<&Drive> = found.drives.iter().filter(is_boards).filter(is_probes).collect();
-    let Some(bin) = file.bin else {
+    let Some(copied) = file.on_drive else {
+        let ending = desk.drive_takes.ending();
         return wrong(
-            "A drive takes .bin files, and there is none beside the image.".to_owned(),
-            "Give the .bin file that `tilewright image` writes.",
+            format!("The drive takes .{ending} files, and there is none beside the image."),
+            "Keep all files together that `tilewright image` writes.",
         );
     };
     match drives.as_slice() {
-        [drive] => Ok(Way::Copy { file: bin.to_owned(), drive: drive.folder.clone() }),
+        [drive] => Ok(Way::Copy { file: copied.to_owned(), drive: drive.folder.clone() }),
         [] if !found.drives.is_empty() => wrong(
             format!("The drive that is mounted is another board's than the image's, {board}."),
             "Plug the image's board in, or make an image for this one.",

@@ -19,8 +19,8 @@ fn chosen(
         ImageForm::Elf => Path::new("out/a net.elf"),
         ImageForm::Bin => Path::new("out/net.bin"),
     };
-    let bin = Some(Path::new("out/net.bin"));
-    let file = Written { path, form, address: 0x0800_0000, bin };
+    let on_drive = Some(Path::new("out/net.bin"));
+    let file = Written { path, form, address: 0x0800_0000, on_drive };
     let wish = Flashing { with, probe: probe.map(str::to_owned) };
     choose(&file, &desk(), "stm32f746g-disco", &wish, found)
         .map(|way| match way {
@@ -106,4 +106,22 @@ fn a_copy_fails_if_the_drive_says_so() {
     let problem = copy_onto(&file, &drive, &cancel).unwrap_err();
     board.join().unwrap();
     assert!(problem.error.contains("FAILED to reset"), "{problem}");
+}
+
+#[test]
+fn a_board_of_another_maker_is_written_by_its_drive_or_probe_rs() {
+    let desk = tilewright_board::find("pico-2").unwrap().desk.unwrap();
+    let path = Path::new("out/net.elf");
+    let on_drive = Some(Path::new("out/net.uf2"));
+    let file = Written { path, form: ImageForm::Elf, address: 0x1000_0000, on_drive };
+    let with = |with, found: &Found| {
+        let wish = Flashing { with, probe: None };
+        choose(&file, &desk, "pico-2", &wish, found).map_err(|problem| problem.error)
+    };
+    let cube = Found { probe_rs: false, cube: true, drives: vec![], probes: vec![] };
+    assert!(with(Some(Writer::Cube), &cube).unwrap_err().contains("an STM32 alone"));
+    assert!(with(None, &cube).unwrap_err().contains("neither"));
+    let drives = vec![drive("/media/RP2350", Some("pico-2"))];
+    let copy = Way::Copy { file: "out/net.uf2".into(), drive: "/media/RP2350".into() };
+    assert_eq!(with(None, &Found { drives, ..cube }), Ok(copy));
 }

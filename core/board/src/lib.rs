@@ -17,7 +17,7 @@ mod wiring;
 
 pub use board::{Board, Clock, Core, CoreKind, Firmware, Memory, MemoryKind, SMALL, Support};
 pub use card::{Card, Curve, Endurance};
-pub use desk::Desk;
+pub use desk::{Desk, DriveTakes};
 pub use engine::{Between, DriverOverhead, Engine, Slot};
 pub use list::{BoardError, CardError, all, cards, find, find_card};
 pub use power::{Draw, Power};

@@ -129,6 +129,9 @@ impl<'m> Measured<'m> {
         let path = folder.path().join(format!("{stem}.elf"));
         outputs::write(&path, Readers::Owner, &firmware.elf)?;
         outputs::write(&path.with_extension("bin"), Readers::Owner, &firmware.bin)?;
+        if let Some(uf2) = &firmware.uf2 {
+            outputs::write(&path.with_extension("uf2"), Readers::Owner, uf2)?;
+        }
         flash::write(&Image::read(&path, None)?, &self.options.flashing, &self.cancel)
     }
 
