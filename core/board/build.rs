@@ -6,6 +6,7 @@
 mod board;
 #[path = "src/card.rs"]
 mod card;
+#[allow(dead_code, reason = "the library uses the rest")]
 #[path = "src/desk.rs"]
 mod desk;
 #[path = "src/engine.rs"]

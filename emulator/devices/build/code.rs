@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::file::{
-    ChipFile, ClockControl, Layout, Limits, Model, Peripheral, Pins, Registers, Rule, Scale,
+    ChipFile, ClockControl, Layout, Limits, Model, Peripheral, Pins, Presumed, PresumedBits,
+    Registers, Rule, Scale,
 };
 
 /// A table of all chips.
@@ -50,6 +51,8 @@ fn of_chip(file: &ChipFile, files: &BTreeMap<String, ChipFile>) -> Result<String
         _ => &file.pins.fast,
     };
 
+    let other = file.like.as_ref().map(|id| named(id)).transpose()?;
+    let presumed = file.presumed.as_ref().or(other.and_then(|other| other.presumed.as_ref()));
     let core = &file.core;
     if !core.fixed.is_sorted() {
         return Err("fixed registers are not in order".to_owned());
@@ -71,12 +74,13 @@ fn of_chip(file: &ChipFile, files: &BTreeMap<String, ChipFile>) -> Result<String
     let reset = clocks.map(|clocks| clocks.reset.as_slice()).unwrap_or_default();
     write!(
         text,
-        "Chip {{\nperipherals: &[\n{}],\npins: &[\n{}],\nfast: &{fast:?},\nlimits: {},\n\
+        "Chip {{\nperipherals: &[\n{}],\npins: &[\n{}],\nfast: &{fast:?},\npresumed: &[{}],\nlimits: {},\n\
          layout: Layout::{layout},\nenables: &{enables:?},\n\
          rcc_reset: {},\nrcc_last: {},\ncard_clock: {},\ncore: CoreIdentity {{ fixed: {}, ccr: {}, \
          caches: {caches}, locked_counter: {}, idcode: {} }} }}",
         peripherals.into_values().collect::<String>(),
         others.into_iter().chain([&file.pins]).map(of_pins).collect::<String>(),
+        presumed.map_or_else(String::new, of_presumed),
         file.limits.as_ref().map_or("None".to_owned(), of_limits),
         pairs(reset),
         clocks.map_or(0, |clocks| clocks.last),
@@ -138,6 +142,13 @@ fn of_peripheral(peripheral: &Peripheral, file: &ChipFile) -> Result<String, Str
         "Peripheral {{ name: \"{name}\", first: {first}, last: {last}, clock: {clock:?}, \
          interrupt: {interrupt:?}, model: Model::{model} }},\n"
     ))
+}
+
+fn of_presumed(presumed: &Presumed) -> String {
+    let each = presumed.list.iter().map(|PresumedBits { register, address, bits }| {
+        format!("PresumedBits {{ register: {register:?}, address: {address}, bits: {bits} }}, ")
+    });
+    each.collect()
 }
 
 fn of_pins(pins: &Pins) -> String {

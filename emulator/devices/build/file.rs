@@ -22,6 +22,8 @@ pub struct ChipFile {
     /// What its pins can be, as far as boards use them.
     #[serde(default)]
     pub pins: Pins,
+    /// What the times of its memories hold with; nothing: that of the chip that it is like.
+    pub presumed: Option<Presumed>,
     /// How fast its clocks may be; nothing if they are not modelled.
     pub limits: Option<Limits>,
     /// What holds for every board with it, in the words of board files, where it counts.
@@ -88,6 +90,29 @@ pub struct PinFunction {
     pub function: u32,
     /// Its signal.
     pub signal: String,
+}
+
+/// Bits that must be set for memories to be as fast as boards' files say.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Presumed {
+    /// Registers.
+    pub list: Vec<PresumedBits>,
+    /// Where this stands.
+    #[serde(rename = "source")]
+    pub _source: String,
+}
+
+/// Bits of a register.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PresumedBits {
+    /// Its name in the manual.
+    pub register: String,
+    /// Its address.
+    pub address: u32,
+    /// The bits.
+    pub bits: u32,
 }
 
 /// Limits of clocks, in hertz.

@@ -15,7 +15,7 @@ use thiserror::Error;
 use tilewright_board::Board;
 
 use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
-use crate::chip::{self, Layout, Model, Peripheral};
+use crate::chip::{self, Layout, Model, Peripheral, PresumedBits};
 use crate::clocks::Clocks;
 use crate::control::ClockControl;
 use crate::core_registers::CoreRegisters;
@@ -70,6 +70,8 @@ pub struct Bus {
     unknown: BTreeMap<u32, u64>,
     /// Whether accesses to those are errors.
     strict: bool,
+    /// What the times of memories hold with.
+    presumed: &'static [PresumedBits],
     /// What the board wires.
     pins: Vec<Pin>,
     kept: BTreeMap<u32, u32>,
@@ -114,6 +116,7 @@ impl Bus {
                 .map(|index| (index, table[index].first + crc::DR)),
             unknown: BTreeMap::new(),
             strict: false,
+            presumed: chip.presumed,
             pins: wiring::pins(board, chip),
             kept: BTreeMap::new(),
             polled: None,

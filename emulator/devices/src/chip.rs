@@ -74,6 +74,17 @@ pub struct PinFunction {
     pub signal: &'static str,
 }
 
+/// Bits that must be set for memories to be as fast as boards' files say.
+#[derive(Clone, Copy, Debug)]
+pub struct PresumedBits {
+    /// Name of the register.
+    pub register: &'static str,
+    /// Its address.
+    pub address: u32,
+    /// The bits.
+    pub bits: u32,
+}
+
 /// The register that describes the selected cache (CCSIDR), for each cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Caches {
@@ -120,6 +131,8 @@ pub struct Chip {
     pub pins: &'static [PinFunction],
     /// Peripherals whose signals need the highest speed.
     pub fast: &'static [&'static str],
+    /// What the times of its memories hold with.
+    pub presumed: &'static [PresumedBits],
     /// How fast its clocks may be; nothing: the core's clock is what the board's file says, always.
     pub limits: Option<Limits>,
     /// Which registers switch their clocks.

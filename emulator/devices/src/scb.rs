@@ -64,7 +64,7 @@ impl Scb {
         Self { registers, core }
     }
 
-    fn get(&self, offset: u32) -> u32 {
+    pub fn get(&self, offset: u32) -> u32 {
         self.registers.get(&offset).copied().unwrap_or(0)
     }
 

@@ -557,3 +557,29 @@ fn a_stream_moves_from_memory_to_memory_and_refuses_what_it_cannot() {
     assert_eq!(refused(DMA2, 0x2000_4004, WORDS | BURSTS, 7), 1);
     assert_eq!(refused(DMA2, 0x2000_4000, WORDS | BURSTS, 5), 1);
 }
+
+#[test]
+fn memories_are_as_fast_as_is_modelled_with_their_caches_on() {
+    for (id, register, bits) in [
+        ("stm32f746g-disco", 0xe000_ed14, 0x3_0000),
+        ("nucleo-f767zi", 0xe000_ed14, 0x3_0000),
+        ("stm32f469i-disco", 0x4002_3c00, 0x700),
+        ("nucleo-l4r5zi", 0x4002_2000, 0x700),
+        ("nrf52840-dk", 0x4001_e540, 1),
+    ] {
+        let mut board = Board::of(id);
+        if id == "nucleo-l4r5zi" {
+            board.write(L4_RCC + 0x48, 1 << 8);
+            board.bus.settle();
+        }
+        assert_eq!(board.bus.slower_than_modelled(), None, "{id}: only strict devices look");
+        board.bus.be_strict();
+        let value = board.read(register);
+        board.write(register, value | bits);
+        assert_eq!(board.bus.slower_than_modelled(), None, "{id}");
+        let one = bits & bits.wrapping_neg();
+        board.write(register, (value | bits) & !one);
+        let told = board.bus.slower_than_modelled();
+        assert!(told.is_some_and(|told| told.contains("a board takes longer")), "{id}");
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tilewright_plan::LaneKind;
 use tilewright_protocol::{CopyCount, Response, StepCount, Watch};
-use tilewright_report::{Counts, FailedCopy};
+use tilewright_report::{Counts, FailedCopy, FaultKind};
 use unicorn_engine::RegisterARM;
 
 use crate::account::{Bucket, FlashCycles, between, sum};
@@ -222,6 +222,9 @@ pub fn returned(machine: &mut Machine, address: u32) {
         return;
     }
     if let Some(step) = machine.marks.announced.take() {
+        if let Some(message) = machine.bus.slower_than_modelled() {
+            machine.fault(FaultKind::Firmware, message);
+        }
         machine.account.switch(Bucket::Compute);
         let counts = machine.account.counts();
         let (start, waits) = (machine.account.cycles, machine.account.compute_waits());

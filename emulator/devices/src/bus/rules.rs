@@ -1,7 +1,8 @@
 //! Rules that several peripherals keep together.
 
-use super::{Bus, Slot};
+use super::{Bus, SYSTEM_CONTROL, Slot};
 use crate::access::AccessError;
+use crate::chip::PresumedBits;
 use crate::clocks::{ClockError, Supply};
 
 /// FLASH_ACR and PWR_CR, which STM32F7 call PWR_CR1.
@@ -49,6 +50,28 @@ impl Bus {
             Some(Slot::Plain(device)) => device.kept(offset),
             _ => 0,
         }
+    }
+
+    /// Why memories of a board are slower than is modelled, as they are set up; strict devices alone look.
+    #[must_use]
+    pub fn slower_than_modelled(&self) -> Option<String> {
+        let presumed = self.presumed.iter().filter(|_| self.strict);
+        let missing = presumed.filter_map(|PresumedBits { register, address, bits }| {
+            let value = match address.checked_sub(SYSTEM_CONTROL) {
+                Some(offset) => self.core.scb.get(offset),
+                None => {
+                    let index = self.table.iter().position(|it| (it.first..=it.last).contains(address))?;
+                    self.kept(Some(index), address - self.table[index].first)
+                }
+            };
+            (value & bits != *bits).then(|| {
+                format!(
+                    "kernels run while {register} (0x{address:08x}) is 0x{value:08x}: a board takes longer than is \
+                     modelled with bits 0x{bits:x} set, which switch caches and prefetch on"
+                )
+            })
+        });
+        missing.into_iter().next()
     }
 
     /// What regulator and flash are set to.
