@@ -141,8 +141,12 @@ fn choose(
         None if found.probe_rs => Ok(probe_rs(file, desk, wish, &found.probes)),
         None if found.cube && desk.is_stm32() => Ok(cube(file, wish)),
         None if !found.drives.is_empty() => copy(file, desk, board, wish, found),
+        None if !desk.is_stm32() => missing(
+            "probe-rs is not in PATH, and no board's drive is mounted.",
+            "Install probe-rs (https://probe.rs), or plug the board in and open its drive.",
+        ),
         None => missing(
-            "There is neither probe-rs nor, for an STM32, STM32_Programmer_CLI in PATH, and no board's drive is mounted.",
+            "There is neither probe-rs nor STM32_Programmer_CLI in PATH, and no board's drive is mounted.",
             "Install probe-rs (https://probe.rs), or plug the board in and open its drive.",
         ),
     }

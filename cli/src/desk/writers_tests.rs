@@ -120,7 +120,7 @@ fn a_board_of_another_maker_is_written_by_its_drive_or_probe_rs() {
     };
     let cube = Found { probe_rs: false, cube: true, drives: vec![], probes: vec![] };
     assert!(with(Some(Writer::Cube), &cube).unwrap_err().contains("an STM32 alone"));
-    assert!(with(None, &cube).unwrap_err().contains("neither"));
+    assert!(with(None, &cube).unwrap_err().contains("probe-rs is not in PATH"));
     let drives = vec![drive("/media/RP2350", Some("pico-2"))];
     let copy = Way::Copy { file: "out/net.uf2".into(), drive: "/media/RP2350".into() };
     assert_eq!(with(None, &Found { drives, ..cube }), Ok(copy));

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use common::{ENTRY, FLASH, assembled, job, program, run};
-use tilewright_protocol::{Response, Watch};
+use tilewright_protocol::{Job, Response, Watch};
 use tilewright_report::{Cause, Counts, FaultKind};
 use unicorn_engine::{Arch, ArmCpuModel, Mode, Prot, Unicorn};
 
@@ -138,9 +138,21 @@ fn looping() -> tilewright_worker::Firmware {
     firmware
 }
 
+/// A job that lets kernels run with the caches off, as they are at reset.
+fn lenient() -> Job {
+    Job { strict: false, ..job() }
+}
+
+#[test]
+fn a_kernel_that_runs_with_the_caches_off_is_slower_than_is_modelled() {
+    let fault = run(marked(), &job()).0.fault.unwrap();
+    assert!(fault.message.contains("kernels run while CCR (0xe000ed14)"), "{fault:?}");
+    assert!(fault.message.contains("a board takes longer than is modelled"), "{fault:?}");
+}
+
 #[test]
 fn hot_blocks_are_listed_with_what_each_instruction_costs() {
-    let (_, messages) = run(looping(), &job());
+    let (_, messages) = run(looping(), &lenient());
     let profile = messages.iter().find_map(|message| match message {
         Response::Layer(layer) => Some(&layer.profile),
         _ => None,
@@ -168,7 +180,7 @@ fn steps_are_counted_without_their_marks() {
         pitch: 8,
         ..Watch::default()
     };
-    let mut job = job();
+    let mut job = lenient();
     job.watches = vec![watch];
     let (finish, messages) = run(marked(), &job);
     // Up to the mark's entry: movs, movs, bl.
