@@ -163,36 +163,26 @@ pub fn talk(port: &mut Port, mut session: Session, cancel: &Cancel) -> Result<Ou
                 Action::Tell(note) => teller.tell(&note.to_string()),
                 Action::End(end) => {
                     teller.clear();
-                    return end.map(|outcome| *outcome).map_err(|trouble| failed(port, &trouble));
+                    return end
+                        .map(|outcome| *outcome)
+                        .map_err(|trouble| failed(&port.path, &trouble));
                 }
             }
         }
     }
 }
 
-fn failed(port: &Port, trouble: &Trouble) -> Problem {
+fn failed(path: &Path, trouble: &Trouble) -> Problem {
     let kind = match trouble {
         Trouble::Failed { .. } => Blame::Card,
         _ => Blame::BadInput,
     };
-    Problem::new(kind, trouble.to_string(), port.path.display().to_string(), trouble.remedy())
+    Problem::new(kind, trouble.to_string(), path.display().to_string(), trouble.remedy())
 }
 
 fn gone(path: &Path, sending: &Sending, error: &io::Error) -> Problem {
-    let sent = match sending.bytes.len() {
-        0 => String::new(),
-        all if sending.sent < all => {
-            format!(" in the middle of the input, {} of {all} bytes", sending.sent)
-        }
-        _ => " behind the input".to_owned(),
-    };
-    Problem::new(
-        Blame::BadInput,
-        format!("The port went away{sent}: {error}."),
-        path.display().to_string(),
-        "Plug the board in again and start anew. Its port may have another name then: `tilewright board \
-         list`.",
-    )
+    let (sent, of) = (sending.sent, sending.bytes.len());
+    failed(path, &Trouble::WentAway { sent, of, error: error.to_string() })
 }
 
 /// Lines for the person at the desk, and a line that counts bytes.

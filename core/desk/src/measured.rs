@@ -72,11 +72,11 @@ impl Measured<'_> {
     /// The outputs beside the reference's.
     #[must_use]
     pub fn outputs(&self) -> Vec<OutputRecord> {
-        let found = &self.outcome.answer.outputs;
-        let none = Vec::new();
+        let found = self.outcome.answer.outputs.as_slice();
         let compare = |index: usize| {
-            let of = |outputs: &[Vec<i8>]| outputs.get(index).unwrap_or(&none).clone();
-            OutputRecord::compare(index as u32, &of(found), &of(self.reference))
+            let [found, reference] = [found, self.reference]
+                .map(|outputs| outputs.get(index).map_or(&[][..], Vec::as_slice));
+            OutputRecord::compare(index as u32, found, reference)
         };
         (0..found.len().max(self.reference.len())).map(compare).collect()
     }

@@ -53,6 +53,15 @@ pub enum Trouble {
         /// The image's.
         image: String,
     },
+    /// The port went away.
+    WentAway {
+        /// Bytes of the frame under way that were sent.
+        sent: usize,
+        /// Of so many; 0: none was under way.
+        of: usize,
+        /// What the system says of it.
+        error: String,
+    },
     /// The board gave up.
     Failed {
         /// What it said.
@@ -110,6 +119,14 @@ impl fmt::Display for Trouble {
                 f,
                 "The board holds another image: its plan is {board}, that of the image is {image}."
             ),
+            Self::WentAway { sent, of, error } => {
+                let place = match of {
+                    0 => String::new(),
+                    of if sent < of => format!(" in the middle of the input, {sent} of {of} bytes"),
+                    _ => " behind the input".to_owned(),
+                };
+                write!(f, "The port went away{place}: {error}.")
+            }
             Self::Failed { error } => write!(f, "The board gave up: {error}"),
             Self::LosesBytes { times, last } => {
                 write!(f, "The line loses bytes: sent {times} times, and still: {last}.")
@@ -154,6 +171,10 @@ impl Trouble {
             }
             Self::OtherPlan { .. } => {
                 "Flash this image (`tilewright board flash`), or give the one that was flashed."
+            }
+            Self::WentAway { .. } => {
+                "Plug the board in again and start anew. Its port may have another name then: `tilewright board \
+                 list`."
             }
             Self::Failed { .. } => "Do what the board says, then press its reset button.",
             Self::LosesBytes { .. } => {

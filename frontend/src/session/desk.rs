@@ -188,17 +188,12 @@ impl Line {
     }
 
     fn went_away(&self, error: &str) {
-        let sending = self.sending.borrow();
-        let sent = match (sending.sent, sending.bytes.len()) {
-            (_, 0) => String::new(),
-            (sent, of) if sent < of => format!(" in the middle of the input, {sent} of {of} bytes"),
-            _ => " behind the input".to_owned(),
+        let (sent, of) = {
+            let sending = self.sending.borrow();
+            (sending.sent, sending.bytes.len())
         };
-        self.end(DeskEvent::Failed(Trouble::new(
-            format!("The port went away{sent}"),
-            sentence(error),
-            "Plug the board in again and start anew.",
-        )));
+        let error = error.trim_end_matches('.').to_owned();
+        self.end(DeskEvent::Failed(in_words(&DeskTrouble::WentAway { sent, of, error })));
     }
 
     fn end(&self, event: DeskEvent) {
