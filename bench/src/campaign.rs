@@ -9,7 +9,7 @@ use std::thread;
 
 use clap::Args;
 use serde::Serialize;
-use tilewright_server::Cancel;
+use tilewright_app::Cancel;
 use tilewright_tests::campaign::{
     self, Effort, Engine, Failure, Lab, Opened, Outcome, Verdict, Way,
 };
@@ -140,9 +140,9 @@ fn file(lab: &Lab, path: &Path, options: &Options, found: &Mutex<Found>, json: b
         Err(error) => return tell(&|found| found.failures.push(error.clone())),
         Ok(Opened::Refused(problem)) => {
             if !json {
-                println!("{name}: refused: {}", problem.error);
+                println!("{name}: refused: {}", problem.what);
             }
-            return tell(&|found| *found.refused.entry(problem.error.clone()).or_default() += 1);
+            return tell(&|found| *found.refused.entry(problem.what.clone()).or_default() += 1);
         }
         Ok(Opened::Planned(why)) => {
             if !json {

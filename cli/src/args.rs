@@ -3,16 +3,16 @@
 pub mod board;
 mod values;
 
+use std::ffi::OsString;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tilewright_app::{CardWish, Mode};
 use tilewright_model::quantise::RangeRule;
 use tilewright_model::tiling::Grid;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::{Integrity, Objective, Overlaid, Packing, Strategy};
-use tilewright_server::Mode;
-use tilewright_server::pipeline::CardWish;
 
 use values::{bytes, dimension, frames, part, period};
 
@@ -67,13 +67,6 @@ pub enum Command {
     Allocate(Allocate),
     /// Serve the page with its emulator
     Serve(Serve),
-    /// Do what a server asks for over standard input: it starts this for each run
-    #[command(hide = true)]
-    Walk {
-        /// Bytes of address space that it may take
-        #[arg(long, value_name = "BYTES")]
-        memory_limit: u64,
-    },
 }
 
 #[derive(Debug, Args)]
@@ -466,14 +459,11 @@ pub struct Allocate {
 }
 
 #[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
 pub struct Serve {
-    /// Address to listen at; other machines can reach the server only if you say so
-    #[arg(long, default_value = "127.0.0.1:8080")]
-    pub addr: String,
-    /// Emulated runs at a time
-    #[arg(long, value_name = "N", default_value_t = 2,
-          value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub workers: u16,
+    /// What the server takes: `tilewright serve --help`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+    pub options: Vec<OsString>,
 }
 
 /// What activations and weights consist of.

@@ -1,11 +1,10 @@
 //! Strategies side by side.
 
 use serde_json::{Value as Json, json};
+use tilewright_app::{Diagnostic, Prepared};
 use tilewright_board::Board;
 use tilewright_planner::{Planned, Strategy};
 use tilewright_report::{PlanReport, Value, compare, plain};
-use tilewright_server::Problem;
-use tilewright_server::pipeline::Prepared;
 
 use crate::energy_and_wear::Use;
 use crate::report;
@@ -17,7 +16,7 @@ pub struct Column {
     /// The strategy.
     pub strategy: Strategy,
     /// Its plan.
-    pub plan: Result<Planned, Problem>,
+    pub plan: Result<Planned, Diagnostic>,
 }
 
 impl Column {
@@ -30,7 +29,7 @@ impl Column {
         prepared: &Prepared,
         board: &Board,
         used: &Use<'_>,
-    ) -> Result<Json, Problem> {
+    ) -> Result<Json, Diagnostic> {
         match &self.plan {
             Ok(planned) => report::plan_json(planned, prepared, &used.of_plan(planned)),
             Err(problem) => Ok(json!({
@@ -38,7 +37,7 @@ impl Column {
                 "board": board.id,
                 "strategy": self.strategy.name(),
                 "fits": false,
-                "not_applicable": problem.error,
+                "not_applicable": problem.what,
                 "where": problem.place,
             })),
         }
@@ -78,7 +77,7 @@ pub fn text(model: &str, columns: &[Column], board: &Board) -> String {
             Ok(planned) => text.push_str(&report::why_not(&planned.report)),
             Err(problem) => text.push_str(&format!(
                 "\n{BOLD}{}{BOLD:#} has no plan: {} {DIM}{}{DIM:#}\n",
-                column.strategy, problem.error, problem.place
+                column.strategy, problem.what, problem.place
             )),
         }
     }

@@ -1,5 +1,7 @@
 //! The commands.
 
+use tilewright_app::Diagnostic;
+
 pub mod allocate;
 pub mod board;
 pub mod boards;
@@ -19,8 +21,6 @@ pub mod tile;
 pub mod verify;
 pub mod zoo;
 
-use tilewright_server::Problem;
-
 /// Exit code of a solver whose budget did not do to know whether there is a solution.
 pub const UNDECIDED: u8 = 4;
 
@@ -28,9 +28,9 @@ pub const UNDECIDED: u8 = 4;
 ///
 /// # Errors
 /// Reports hold text and numbers only, so an error is ours.
-pub fn json(value: &impl serde::Serialize) -> Result<String, Problem> {
+pub fn json(value: &impl serde::Serialize) -> Result<String, Diagnostic> {
     let mut text = serde_json::to_string_pretty(value)
-        .map_err(|error| Problem::ours(format!("{error}."), "JSON"))?;
+        .map_err(|error| Diagnostic::ours(format!("{error}."), "JSON"))?;
     text.push('\n');
     Ok(text)
 }

@@ -1,13 +1,13 @@
 //! What a plan costs while it is used: energy of a frame, and wear of the card.
 
 use serde_json::{Map, Value, json};
+use tilewright_app::RunResult;
 use tilewright_board::{Board, Card};
 use tilewright_image::Checks;
 use tilewright_plan::{LaneKind, Micros};
 use tilewright_planner::simulate::checking;
 use tilewright_planner::{Integrity, Options, Planned};
 use tilewright_report::{Energy, Kind, NoPower, PlanReport, Timeline, Wear};
-use tilewright_server::RunResult;
 
 use crate::text::{Facts, bytes, decimal_bytes, joules, micros, number, years};
 

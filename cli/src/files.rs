@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Mutex;
 
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_model::Store;
-use tilewright_server::{Blame, Problem};
 
 /// Largest model file that is read: what its formats can address.
 pub const MODEL_LIMIT: u64 = 2 << 30;
@@ -46,10 +46,10 @@ impl Store for Opened {
 ///
 /// # Errors
 /// If it is missing, no plain file, empty, too large or unreadable. `what` names it: "model".
-pub fn open(path: &Path, what: &str, limit: u64) -> Result<Opened, Problem> {
+pub fn open(path: &Path, what: &str, limit: u64) -> Result<Opened, Diagnostic> {
     let place = path.display().to_string();
     let wrong = |kind, error: String, what_to_do: &str| {
-        Err(Problem::new(kind, error, place.clone(), what_to_do))
+        Err(Diagnostic::new(kind, error, place.clone(), what_to_do))
     };
     // Looked at before it is opened: opening a pipe waits for a writer.
     let about = fs::metadata(path).map_err(|error| unreadable(path, what, &error))?;
@@ -76,7 +76,7 @@ pub fn open(path: &Path, what: &str, limit: u64) -> Result<Opened, Problem> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn read(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Problem> {
+pub fn read(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     let opened = open(path, what, limit)?;
     let length = usize::try_from(opened.size()).ok();
     length.and_then(|length| opened.read(0, length)).ok_or_else(|| {
@@ -105,16 +105,16 @@ pub fn beside(model: &Path, path: &str) -> Result<Option<Opened>, String> {
     if !real.starts_with(home) {
         return Err("it is a link to a place outside the model's folder; copy it there".to_owned());
     }
-    open(&real, "data file", DATA_LIMIT).map(Some).map_err(|problem| problem.error)
+    open(&real, "data file", DATA_LIMIT).map(Some).map_err(|problem| problem.what)
 }
 
-fn unreadable(path: &Path, what: &str, error: &io::Error) -> Problem {
+fn unreadable(path: &Path, what: &str, error: &io::Error) -> Diagnostic {
     let reason = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "you may not read it".to_owned(),
         _ => error.to_string(),
     };
-    Problem::new(
+    Diagnostic::new(
         Blame::BadInput,
         format!("The {what} cannot be read: {reason}."),
         path.display().to_string(),
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(file.read(0, 2).as_deref(), Some(&b"01"[..]));
         assert_eq!(file.read(8, 3), None);
         assert_eq!(file.read(u64::MAX, 3), None);
-        assert!(open(&path, "data file", 9).unwrap_err().error.contains("more than the 9"));
+        assert!(open(&path, "data file", 9).unwrap_err().what.contains("more than the 9"));
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! Ctrl-C, and requests to end from elsewhere.
 
-use tilewright_server::{Cancel, Problem};
+use tilewright_app::{Cancel, Diagnostic};
 
 /// A cancel that Ctrl-C asks for. The program ends soon after, whatever it does: most work ends by
 /// itself, with what it has found, before it is ended. The second Ctrl-C ends it at once.
 ///
 /// # Errors
 /// If the system refuses.
-pub fn cancelled_by_ctrl_c() -> Result<Cancel, Problem> {
+pub fn cancelled_by_ctrl_c() -> Result<Cancel, Diagnostic> {
     let cancel = Cancel::default();
     #[cfg(unix)]
-    signals::listen(&cancel).map_err(|error| Problem::ours(format!("{error}."), "Ctrl-C"))?;
+    signals::listen(&cancel).map_err(|error| Diagnostic::ours(format!("{error}."), "Ctrl-C"))?;
     Ok(cancel)
 }
 
@@ -23,7 +23,7 @@ mod signals {
 
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
-    use tilewright_server::{Blame, Cancel};
+    use tilewright_app::{Blame, Cancel};
 
     /// How long work may take to end by itself. A person waits for a second at most.
     const GRACE: Duration = Duration::from_millis(500);

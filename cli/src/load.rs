@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tilewright_app::zoo::{self, Network};
+use tilewright_app::{Blame, Bounds, Diagnostic, Examined, Host, Prepared, Samples};
 use tilewright_board::Board;
 use tilewright_model::quantise::QuantiseOptions;
 use tilewright_model::tiling::Tiling;
 use tilewright_model::{Data, Model, Store};
 use tilewright_planner::{Integrity, Options, Recipe};
-use tilewright_server::pipeline::zoo::{self, Network};
-use tilewright_server::pipeline::{self, Bounds, Examined, Prepared, Samples};
-use tilewright_server::{Blame, Cancel, Problem, Progress};
 
 use crate::args::{FromRecipe, Kernels, ModelFile, OnBoard, Quantised};
 use crate::files::{self, INPUT_LIMIT, MODEL_LIMIT, SAMPLES_LIMIT};
@@ -22,12 +21,12 @@ const RANDOM: &str = "random";
 ///
 /// # Errors
 /// [`Blame::BadInput`] with the boards that there are.
-pub fn board(on: &OnBoard) -> Result<Board, Problem> {
+pub fn board(on: &OnBoard) -> Result<Board, Diagnostic> {
     let board = board_of(&on.board)?;
     match on.kernels {
         Kernels::Fast => Ok(board),
         Kernels::Small => board.small().ok_or_else(|| {
-            Problem::new(
+            Diagnostic::new(
                 Blame::BadInput,
                 format!("There is no firmware with small kernels for '{}'.", board.id),
                 "--kernels",
@@ -41,10 +40,10 @@ pub fn board(on: &OnBoard) -> Result<Board, Problem> {
 ///
 /// # Errors
 /// If there is none.
-pub fn board_of(name: &str) -> Result<Board, Problem> {
+pub fn board_of(name: &str) -> Result<Board, Diagnostic> {
     tilewright_board::find(&name.to_lowercase()).map_err(|error| {
         let what_to_do = "`tilewright boards` lists the boards.";
-        Problem::new(Blame::BadInput, format!("{error}."), "--board", what_to_do)
+        Diagnostic::new(Blame::BadInput, format!("{error}."), "--board", what_to_do)
     })
 }
 
@@ -57,11 +56,7 @@ fn name(path: &Path) -> String {
 ///
 /// # Errors
 /// If the file cannot be read or imported.
-pub fn model(
-    file: &ModelFile,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Model, Problem> {
+pub fn model(file: &ModelFile, host: &dyn Host) -> Result<Model, Diagnostic> {
     if let Some(network) = of_zoo_whole(file)? {
         return Ok(network.float().clone());
     }
@@ -71,24 +66,24 @@ pub fn model(
         Ok(found.map(|file| Arc::new(file) as Arc<dyn Store>))
     };
     let model = tilewright_formats::ModelFile { name: &name(&file.model), bytes, beside: &beside };
-    pipeline::import(&model, &file.dims, progress, cancel)
+    tilewright_app::import(&model, &file.dims, host)
 }
 
 /// The network, if the path is the name of one of the zoo's.
 ///
 /// # Errors
 /// If the zoo has no such network.
-pub fn of_zoo(path: &Path) -> Result<Option<Network>, Problem> {
+pub fn of_zoo(path: &Path) -> Result<Option<Network>, Diagnostic> {
     let name = path.to_str().filter(|name| name.starts_with(zoo::PREFIX));
     name.map(zoo::network).transpose()
 }
 
 /// The network, if the model is one of the zoo's, with no dimension to say.
-fn of_zoo_whole(file: &ModelFile) -> Result<Option<Network>, Problem> {
+fn of_zoo_whole(file: &ModelFile) -> Result<Option<Network>, Diagnostic> {
     let network = of_zoo(&file.model)?;
     if let (Some(_), Some((dim, _))) = (&network, file.dims.first()) {
         let name = file.model.display();
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             format!("'{name}' leaves no dimension '{dim}' open."),
             "--dim",
@@ -102,7 +97,7 @@ fn of_zoo_whole(file: &ModelFile) -> Result<Option<Network>, Problem> {
 ///
 /// # Errors
 /// If the zoo has no such network.
-pub fn stem(file: &ModelFile) -> Result<String, Problem> {
+pub fn stem(file: &ModelFile) -> Result<String, Diagnostic> {
     Ok(of_zoo_whole(file)?.map_or_else(|| files::stem(&file.model), |network| network.name))
 }
 
@@ -110,7 +105,7 @@ pub fn stem(file: &ModelFile) -> Result<String, Problem> {
 ///
 /// # Errors
 /// If the zoo has no such network.
-pub fn network(options: &Quantised) -> Result<Option<Network>, Problem> {
+pub fn network(options: &Quantised) -> Result<Option<Network>, Diagnostic> {
     if options.samples.is_some() { Ok(None) } else { of_zoo_whole(&options.file) }
 }
 
@@ -118,18 +113,14 @@ pub fn network(options: &Quantised) -> Result<Option<Network>, Problem> {
 ///
 /// # Errors
 /// If the file cannot be read or imported, there are no samples, or it has no int8 form.
-pub fn prepared(
-    options: &Quantised,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Prepared, Problem> {
+pub fn prepared(options: &Quantised, host: &dyn Host) -> Result<Prepared, Diagnostic> {
     if let (None, Some(network)) = (&options.samples, of_zoo_whole(&options.file)?) {
         if options.calibration.is_some() {
             return Err(unused_calibration("A network of the zoo has analytic scales."));
         }
-        return zoo::analytic(&network, &Bounds::default(), progress, cancel);
+        return zoo::analytic(&network, &Bounds::default(), host);
     }
-    let model = model(&options.file, progress, cancel)?;
+    let model = model(&options.file, host)?;
     if model.is_int8() && options.calibration.is_some() {
         return Err(unused_calibration("The model is int8 already."));
     }
@@ -138,7 +129,7 @@ pub fn prepared(
         if !is_quantised && options.samples.is_none() { Given::Random } else { given(options)? };
     // Whoever waits here can see how far it is, and end it.
     let bounds = Bounds::default();
-    pipeline::prepare(model, given.samples(), &quantising(options), &bounds, progress, cancel)
+    tilewright_app::prepare(model, given.samples(), &quantising(options), &bounds, host)
 }
 
 /// What quantising does to the float model of a file, shown on up to so many samples.
@@ -148,27 +139,26 @@ pub fn prepared(
 pub fn examined(
     options: &Quantised,
     report_samples: usize,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<(Model, Examined), Problem> {
+    host: &dyn Host,
+) -> Result<(Model, Examined), Diagnostic> {
     if options.samples.is_none() && of_zoo_whole(&options.file)?.is_some() {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             "A network of the zoo has seeded weights and no samples of its own.",
             "--quantisation",
             "Give --samples FILE.npy or --samples random.",
         ));
     }
-    let model = model(&options.file, progress, cancel)?;
+    let model = model(&options.file, host)?;
     let given = if model.is_int8() { Given::Random } else { given(options)? };
     let quantising = QuantiseOptions { report_samples, ..quantising(options) };
-    let examined = pipeline::examine(&model, given.samples(), &quantising, progress, cancel)?;
+    let examined = tilewright_app::examine(&model, given.samples(), &quantising, host)?;
     Ok((model, examined))
 }
 
-fn unused_calibration(why: &str) -> Problem {
+fn unused_calibration(why: &str) -> Diagnostic {
     let what_to_do = "Leave --calibration out, or give a float model with --samples.";
-    Problem::new(
+    Diagnostic::new(
         Blame::BadInput,
         format!("{why} Nothing is calibrated."),
         "--calibration",
@@ -197,7 +187,7 @@ impl Given {
     }
 }
 
-fn given(options: &Quantised) -> Result<Given, Problem> {
+fn given(options: &Quantised) -> Result<Given, Diagnostic> {
     let path = match &options.samples {
         Some(word) if word.as_os_str() == RANDOM => return Ok(Given::Random),
         Some(path) => path.clone(),
@@ -217,12 +207,12 @@ pub fn files(options: &Quantised) -> Vec<PathBuf> {
 }
 
 /// The samples file that belongs to a model.
-fn beside(model: &Path) -> Result<PathBuf, Problem> {
+fn beside(model: &Path) -> Result<PathBuf, Diagnostic> {
     let path = model.with_file_name(format!("{}.calibration.npy", files::stem(model)));
     if path.is_file() {
         return Ok(path);
     }
-    Err(Problem::new(
+    Err(Diagnostic::new(
         Blame::BadInput,
         format!(
             "A float model is quantised on samples of its input, but there is no {}.",
@@ -238,7 +228,7 @@ fn beside(model: &Path) -> Result<PathBuf, Problem> {
 ///
 /// # Errors
 /// If the file cannot be read or does not suit the model.
-pub fn input(prepared: &Prepared, file: Option<&Path>) -> Result<Vec<Data>, Problem> {
+pub fn input(prepared: &Prepared, file: Option<&Path>) -> Result<Vec<Data>, Diagnostic> {
     let Some(path) = file else { return Ok(prepared.first.clone()) };
     let bytes = files::read(path, "input", INPUT_LIMIT)?;
     prepared.input(&name(path), &bytes)
@@ -248,9 +238,9 @@ pub fn input(prepared: &Prepared, file: Option<&Path>) -> Result<Vec<Data>, Prob
 ///
 /// # Errors
 /// If there is no such card, or the board has no place for one.
-pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Problem> {
+pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Diagnostic> {
     let wrong = |error: String, what_to_do: &str| {
-        Problem::new(Blame::BadInput, error, "--card", what_to_do)
+        Diagnostic::new(Blame::BadInput, error, "--card", what_to_do)
     };
     let card = match &on.card {
         Some(_) if board.slot.is_none() => {
@@ -285,9 +275,9 @@ const RECIPE_LIMIT: u64 = 64 << 20;
 ///
 /// # Errors
 /// If the file cannot be read, or is no recipe of the model.
-pub fn recipe(from: &FromRecipe, model: &Model) -> Result<Option<Recipe>, Problem> {
+pub fn recipe(from: &FromRecipe, model: &Model) -> Result<Option<Recipe>, Diagnostic> {
     let Some(path) = &from.recipe else { return Ok(None) };
     let bytes = files::read(path, "recipe", RECIPE_LIMIT)?;
     let recipe = Recipe::read(&String::from_utf8_lossy(&bytes), model);
-    recipe.map(Some).map_err(pipeline::no_recipe)
+    recipe.map(Some).map_err(tilewright_app::no_recipe)
 }

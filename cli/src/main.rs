@@ -25,17 +25,11 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_report::plain;
-use tilewright_server::{Blame, Problem};
 
 use args::{Arguments, Command};
 use text::{BOLD, DIM, obeyed};
-
-/// Large uploads come and go between results that are kept. This allocator has a thread of its own
-/// that gives memory back to the system: others do so when the thread that used it works again.
-#[cfg(unix)]
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// What a command has to say.
 #[derive(Debug)]
@@ -73,7 +67,6 @@ fn main() -> ExitCode {
         Command::Order(options) => commands::order::order(&options),
         Command::Allocate(options) => commands::allocate::allocate(&options),
         Command::Serve(options) => commands::serve::serve(&options),
-        Command::Walk { memory_limit } => commands::serve::walk(memory_limit),
     };
     match said {
         Ok(said) => print(&said),
@@ -91,7 +84,7 @@ fn print(said: &Said) -> ExitCode {
         // The reader has seen enough: `tilewright boards | head -1`.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(said.code),
         Err(error) => {
-            let problem = Problem::new(
+            let problem = Diagnostic::new(
                 Blame::BadInput,
                 format!("The output cannot be written: {error}."),
                 "standard output",
@@ -103,11 +96,11 @@ fn print(said: &Said) -> ExitCode {
     }
 }
 
-fn complain(problem: &Problem) {
-    let [error, place, what_to_do] =
-        [&problem.error, &problem.place, &problem.what_to_do].map(|text| plain(text));
+fn complain(problem: &Diagnostic) {
+    let [what, place, what_to_do] =
+        [&problem.what, &problem.place, &problem.what_to_do].map(|text| plain(text));
     let text = format!(
-        "{BOLD}error:{BOLD:#} {error}\n  {DIM}where:{DIM:#} {place}\n  \
+        "{BOLD}error:{BOLD:#} {what}\n  {DIM}where:{DIM:#} {place}\n  \
          {DIM}what to do:{DIM:#} {what_to_do}\n"
     );
     // There is nowhere left to complain to.

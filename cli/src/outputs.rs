@@ -4,9 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use tilewright_app::{Blame, Diagnostic, export, export_tflite};
 use tilewright_model::Model;
-use tilewright_server::pipeline::{export, export_tflite};
-use tilewright_server::{Blame, Problem};
 
 /// Who may read a file that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +31,7 @@ impl Readers {
 ///
 /// # Errors
 /// If that fails.
-pub fn write(path: &Path, readers: Readers, bytes: &[u8]) -> Result<(), Problem> {
+pub fn write(path: &Path, readers: Readers, bytes: &[u8]) -> Result<(), Diagnostic> {
     write_parts(path, readers, |file| {
         file.write_all(bytes).map_err(|error| unwritable(path, &error))
     })
@@ -45,8 +44,8 @@ pub fn write(path: &Path, readers: Readers, bytes: &[u8]) -> Result<(), Problem>
 pub fn write_parts(
     path: &Path,
     readers: Readers,
-    put: impl FnOnce(&mut File) -> Result<(), Problem>,
-) -> Result<(), Problem> {
+    put: impl FnOnce(&mut File) -> Result<(), Diagnostic>,
+) -> Result<(), Diagnostic> {
     let failed = |error: io::Error| unwritable(path, &error);
     let place = destination(path).map_err(failed)?;
     let before = fs::metadata(&place).ok();
@@ -95,7 +94,7 @@ pub fn is_tflite(path: &Path) -> bool {
 ///
 /// # Errors
 /// If that fails, or the model has no form there.
-pub fn write_model(path: &Path, model: &Model) -> Result<u64, Problem> {
+pub fn write_model(path: &Path, model: &Model) -> Result<u64, Diagnostic> {
     if !is_tflite(path) {
         return write_onnx(path, model);
     }
@@ -110,7 +109,7 @@ pub fn write_model(path: &Path, model: &Model) -> Result<u64, Problem> {
 ///
 /// # Errors
 /// If that fails, or the model has no form in ONNX.
-fn write_onnx(path: &Path, model: &Model) -> Result<u64, Problem> {
+fn write_onnx(path: &Path, model: &Model) -> Result<u64, Diagnostic> {
     let failed = |error| unwritable(path, &error);
     let mut bytes = 0u64;
     write_parts(path, Readers::All, |file| {
@@ -174,8 +173,8 @@ fn destination(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// What to say of a file that cannot be written.
-pub fn unwritable(path: &Path, error: &io::Error) -> Problem {
-    Problem::new(
+pub fn unwritable(path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::new(
         Blame::BadInput,
         format!("The file cannot be written: {error}."),
         path.display().to_string(),
@@ -202,7 +201,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 ///
 /// # Errors
 /// Names the file.
-pub fn apart(written: &[&Path], read: &[PathBuf]) -> Result<(), Problem> {
+pub fn apart(written: &[&Path], read: &[PathBuf]) -> Result<(), Diagnostic> {
     for (index, path) in written.iter().enumerate() {
         let is_path = |other: &Path| is_same(path, other);
         let error = if read.iter().any(|other| is_path(other)) {
@@ -213,7 +212,7 @@ pub fn apart(written: &[&Path], read: &[PathBuf]) -> Result<(), Problem> {
             continue;
         };
         let place = path.display().to_string();
-        return Err(Problem::new(Blame::BadInput, error, place, "Give another file."));
+        return Err(Diagnostic::new(Blame::BadInput, error, place, "Give another file."));
     }
     Ok(())
 }
@@ -237,12 +236,12 @@ impl Outputs {
         json: bool,
         files: impl IntoIterator<Item = &'f Option<PathBuf>>,
         read: &[PathBuf],
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Diagnostic> {
         let files = files.into_iter().flatten().map(PathBuf::as_path);
         let (there, files): (Vec<&Path>, Vec<&Path>) =
             files.partition(|file| is_standard_output(file));
         if there.len() + usize::from(json) > 1 {
-            return Err(Problem::new(
+            return Err(Diagnostic::new(
                 Blame::BadInput,
                 "Standard output can hold one of JSON, CSV, SVG and trace.",
                 STANDARD_OUTPUT,
@@ -260,8 +259,8 @@ impl Outputs {
     pub fn put(
         &mut self,
         path: Option<&Path>,
-        text: impl FnOnce() -> Result<String, Problem>,
-    ) -> Result<(), Problem> {
+        text: impl FnOnce() -> Result<String, Diagnostic>,
+    ) -> Result<(), Diagnostic> {
         match path {
             None => Ok(()),
             Some(path) if is_standard_output(path) => {
@@ -286,9 +285,9 @@ fn is_standard_output(path: &Path) -> bool {
 ///
 /// # Errors
 /// If that fails.
-pub fn make_folder(path: &Path) -> Result<(), Problem> {
+pub fn make_folder(path: &Path) -> Result<(), Diagnostic> {
     fs::create_dir_all(path).map_err(|error| {
-        Problem::new(
+        Diagnostic::new(
             Blame::BadInput,
             format!("The folder cannot be made: {error}."),
             path.display().to_string(),
@@ -380,9 +379,9 @@ mod tests {
         fs::create_dir(at("in")).unwrap();
         let model = [at("model")];
         for same in ["model", "linked", "in/../model"] {
-            assert!(apart(&[&at(same)], &model).unwrap_err().error.contains("read"), "{same}");
+            assert!(apart(&[&at(same)], &model).unwrap_err().what.contains("read"), "{same}");
         }
-        assert!(apart(&[&at("new"), &at("away")], &model).unwrap_err().error.contains("Two"));
+        assert!(apart(&[&at("new"), &at("away")], &model).unwrap_err().what.contains("Two"));
         assert!(apart(&[&at("new"), &at("other")], &model).is_ok());
         let null = Path::new("/dev/null");
         assert!(apart(&[null, null], &[null.to_owned()]).is_ok());

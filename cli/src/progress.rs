@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use tilewright_server::{Progress, Stage};
+use tilewright_app::{Progress, Stage};
 
 /// How often the line is drawn anew at most.
 const REDRAW: Duration = Duration::from_millis(80);

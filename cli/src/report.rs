@@ -1,6 +1,7 @@
 //! Plans and runs for people, and a run's JSON.
 
 use serde_json::{Map, Value, json};
+use tilewright_app::{Diagnostic, Done, Mode, OutputValues, Prepared, RunResult};
 use tilewright_board::Board;
 use tilewright_plan::Micros;
 use tilewright_planner::Planned;
@@ -8,8 +9,6 @@ use tilewright_report::{
     Fault, Kind, PREDICTION_MAY_BE_OFF, PlanReport, StackUse, over_prediction, plain, sentence,
     short_name,
 };
-use tilewright_server::pipeline::Prepared;
-use tilewright_server::{Done, Mode, OutputValues, Problem, RunResult};
 
 use crate::energy_and_wear::EnergyAndWear;
 use crate::memory;
@@ -407,11 +406,11 @@ fn broken(fault: &Fault, console: &str) -> String {
 }
 
 /// A report's keys.
-fn keys(report: &impl serde::Serialize) -> Result<Map<String, Value>, Problem> {
+fn keys(report: &impl serde::Serialize) -> Result<Map<String, Value>, Diagnostic> {
     match serde_json::to_value(report) {
         Ok(Value::Object(keys)) => Ok(keys),
-        Ok(_) => Err(Problem::ours("A report is no object.", "JSON")),
-        Err(error) => Err(Problem::ours(format!("{error}."), "JSON")),
+        Ok(_) => Err(Diagnostic::ours("A report is no object.", "JSON")),
+        Err(error) => Err(Diagnostic::ours(format!("{error}."), "JSON")),
     }
 }
 
@@ -423,7 +422,7 @@ pub fn plan_json(
     planned: &Planned,
     prepared: &Prepared,
     energy_and_wear: &EnergyAndWear,
-) -> Result<Value, Problem> {
+) -> Result<Value, Diagnostic> {
     let report = &planned.report;
     let mut all = keys(report)?;
     all.insert("samples".to_owned(), json!(prepared.samples));
@@ -443,7 +442,7 @@ pub fn run_json(
     prepared: &Prepared,
     done: &Done,
     energy_and_wear: &EnergyAndWear,
-) -> Result<Value, Problem> {
+) -> Result<Value, Diagnostic> {
     let mut all = keys(report)?;
     let result = &done.result;
     if let Some(predicted) = all.remove("latency_us") {

@@ -1,9 +1,9 @@
 //! The files that show a schedule elsewhere.
 
 use serde::Serialize;
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_planner::Planned;
 use tilewright_report::{Schedule, Timeline, Trace, slices_csv};
-use tilewright_server::{Blame, Problem};
 
 use crate::args::ScheduleFiles;
 use crate::outputs::Outputs;
@@ -22,7 +22,7 @@ pub fn write(
     files: &ScheduleFiles,
     schedules: &[Schedule<'_>],
     outputs: &mut Outputs,
-) -> Result<(), Problem> {
+) -> Result<(), Diagnostic> {
     outputs.put(files.perfetto.as_deref(), || {
         let mut trace = Trace::new();
         schedules.iter().for_each(|schedule| trace.add(schedule));
@@ -30,7 +30,7 @@ pub fn write(
     })?;
     let one = || match schedules {
         [one] => Ok(one),
-        _ => Err(Problem::new(
+        _ => Err(Diagnostic::new(
             Blame::BadInput,
             format!("These files hold one schedule, there are {}.", schedules.len()),
             "--schedule-csv, --schedule-json",
@@ -41,6 +41,6 @@ pub fn write(
     outputs.put(files.schedule_json.as_deref(), || json(one()?))
 }
 
-fn json(value: &impl Serialize) -> Result<String, Problem> {
-    serde_json::to_string(value).map_err(|error| Problem::ours(format!("{error}."), "schedule"))
+fn json(value: &impl Serialize) -> Result<String, Diagnostic> {
+    serde_json::to_string(value).map_err(|error| Diagnostic::ours(format!("{error}."), "schedule"))
 }

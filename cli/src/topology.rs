@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_order::{Effect, Graph, Operator, Tensor};
-use tilewright_server::{Blame, Problem};
 
 /// Largest topology file that is read.
 pub const LIMIT: u64 = 64 << 20;
@@ -42,10 +42,10 @@ struct OperatorRecord {
 ///
 /// # Errors
 /// If the text is no topology; the message says where.
-pub fn parse(text: &[u8], place: &str) -> Result<(String, Graph), Problem> {
+pub fn parse(text: &[u8], place: &str) -> Result<(String, Graph), Diagnostic> {
     let wrong = |error: String| {
         let what = "Give a topology: `tilewright order --help` says what it holds.";
-        Problem::new(Blame::BadInput, error, place, what)
+        Diagnostic::new(Blame::BadInput, error, place, what)
     };
     let file: Topology = serde_json::from_slice(text)
         .map_err(|error| wrong(format!("The file is no topology: {error}.")))?;
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        parse(text.as_bytes(), "file").err().unwrap().error
+        parse(text.as_bytes(), "file").err().unwrap().what
     }
 
     #[test]

@@ -10,9 +10,9 @@ mod shrink;
 use std::time::Instant;
 
 use fastrand::Rng;
+use tilewright_app::Cancel;
 use tilewright_model::Model;
 use tilewright_planner::{Objective, Strategy};
-use tilewright_server::Cancel;
 
 pub use case::{Case, Input, Kernels};
 pub use opened::{Opened, open};

@@ -12,8 +12,8 @@ use tilewright_model::{Data, Model};
 use tilewright_plan::image::{AlignedBytes, Expected, input_frames};
 use tilewright_plan::{Plan, PlanImage, Space};
 use tilewright_planner::{Integrity, Objective, Options, Strategy};
-use tilewright_protocol::{CardJob, Hardware, Job, Limits, Mode, Watch};
-use tilewright_runner::{RunOutcome, Runner, WorkerLimits};
+use tilewright_protocol::{CardJob, Hardware, Job, Limits, Mode, RunOutcome, Watch};
+use tilewright_runner::{Runner, WorkerLimits};
 use tilewright_seal::{KEY_BYTES, Key};
 
 /// What weights are sealed with.

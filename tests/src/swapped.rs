@@ -4,8 +4,7 @@ use tilewright_board::Board;
 use tilewright_model::{Model, int8};
 use tilewright_plan::{Instruction, LaneKind, Plan, Space, Step};
 use tilewright_planner::{Integrity, Options, Strategy};
-use tilewright_protocol::{CardFault, CardProblem, Job};
-use tilewright_runner::RunOutcome;
+use tilewright_protocol::{CardFault, CardProblem, Job, RunOutcome};
 
 use crate::random_model::random_inputs;
 use crate::{emulated, host};

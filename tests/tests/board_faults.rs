@@ -5,9 +5,8 @@
 use object::{Object, ObjectSegment, ObjectSymbol};
 use tilewright_board::Board;
 use tilewright_planner::Strategy;
-use tilewright_protocol::Job;
+use tilewright_protocol::{Job, RunOutcome};
 use tilewright_report::{Fault, FaultKind};
-use tilewright_runner::RunOutcome;
 use tilewright_tests::emulated;
 use tilewright_tests::random_model::{random_inputs, random_model};
 

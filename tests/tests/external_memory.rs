@@ -10,8 +10,9 @@ use tilewright_board::Board;
 use tilewright_image::FirmwareImage;
 use tilewright_plan::image::{Expected, STORE_ALIGNMENT, input_frame};
 use tilewright_plan::{Kernel, Op, PlanImage, Space, View};
-use tilewright_protocol::{Hardware, Job, Limits, Mode, SdramFault, SerialFlash, Watch};
-use tilewright_runner::RunOutcome;
+use tilewright_protocol::{
+    Hardware, Job, Limits, Mode, RunOutcome, SdramFault, SerialFlash, Watch,
+};
 use tilewright_runtime::{Memory, run_program};
 use tilewright_tests::emulated;
 

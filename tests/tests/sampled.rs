@@ -4,9 +4,8 @@
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Kernel, Plan};
 use tilewright_planner::{Objective, Options, Overlaid, Strategy};
-use tilewright_protocol::Mode;
+use tilewright_protocol::{Mode, RunOutcome};
 use tilewright_report::FaultKind;
-use tilewright_runner::RunOutcome;
 use tilewright_tests::{emulated, random_model::random_model};
 
 /// Kernels that go another way for other values: rounding, and exponentials that are not needed.

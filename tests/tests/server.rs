@@ -200,7 +200,7 @@ fn a_worker_that_crashes_is_a_failed_run_with_a_reason() {
     assert_eq!(status, 202, "{accepted}");
     let run = server.wait(accepted["id"].as_str().unwrap(), LIMIT);
     assert_eq!(run["state"], "failed", "{run}");
-    assert!(run["problem"]["error"].is_string() && run["problem"]["what_to_do"].is_string());
+    assert!(run["problem"]["what"].is_string() && run["problem"]["what_to_do"].is_string());
     assert_eq!(server.get("/api/health").0, 200);
 }
 
@@ -248,7 +248,7 @@ fn a_worker_that_is_killed_in_the_middle_is_a_failed_run_with_a_reason() {
             break failed["problem"].clone();
         }
     };
-    assert!(problem["error"].as_str().unwrap().contains("signal: 9"), "{problem}");
+    assert!(problem["what"].as_str().unwrap().contains("signal: 9"), "{problem}");
     assert!(problem["what_to_do"].is_string(), "{problem}");
     assert_eq!(server.get("/api/health").0, 200);
     without_workers(&server);
@@ -286,10 +286,7 @@ fn uploads_that_are_wrong_are_refused_with_a_reason() {
             assert!((400..500).contains(&status), "{name}: {status}");
             answer
         };
-        assert!(
-            answer["error"].is_string() && answer["what_to_do"].is_string(),
-            "{name}: {answer}"
-        );
+        assert!(answer["what"].is_string() && answer["what_to_do"].is_string(), "{name}: {answer}");
     }
     assert!((400..500).contains(&server.upload("pdp-11", &[]).0));
     let too_large = vec![0; 200 << 20];

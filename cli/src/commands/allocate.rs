@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde::Serialize;
 use tilewright_allocate::csv::{self, Table};
 use tilewright_allocate::{Answer, Goal, Progress, Search, Solution, Stop, Witness};
-use tilewright_server::{Blame, Problem};
+use tilewright_app::{Blame, Diagnostic};
 
 use super::{UNDECIDED, json};
 use crate::args::Allocate;
@@ -47,11 +47,11 @@ enum Reason {
 }
 
 /// Places the buffers of a file.
-pub fn allocate(options: &Allocate) -> Result<Said, Problem> {
+pub fn allocate(options: &Allocate) -> Result<Said, Diagnostic> {
     let place = options.file.display().to_string();
     let wrong = |error: String| {
         let help = "The first line names the columns: id,lower,upper,size; each other a buffer.";
-        Problem::new(Blame::BadInput, error, place.clone(), help)
+        Diagnostic::new(Blame::BadInput, error, place.clone(), help)
     };
     if let Some(output) = &options.output {
         outputs::apart(&[output], std::slice::from_ref(&options.file))?;
@@ -83,7 +83,7 @@ pub fn allocate(options: &Allocate) -> Result<Said, Problem> {
     let (report, solution) = report(options, &table, answer, units, bound, ms);
     if let Some(solution) = &solution {
         tilewright_allocate::validate(&table.buffers, solution, None).map_err(|fault| {
-            Problem::ours(format!("The placement found is wrong: {fault}."), place.clone())
+            Diagnostic::ours(format!("The placement found is wrong: {fault}."), place.clone())
         })?;
     }
     if let (Some(path), Some(solution)) = (&options.output, &solution) {
@@ -140,7 +140,7 @@ fn report(
     (report, solution)
 }
 
-fn shown(options: &Allocate, report: &Report) -> Result<String, Problem> {
+fn shown(options: &Allocate, report: &Report) -> Result<String, Diagnostic> {
     if options.json.json {
         return json(report);
     }

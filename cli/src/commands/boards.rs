@@ -1,14 +1,15 @@
 //! `tilewright boards`.
 
+use tilewright_app::{BoardView, Diagnostic};
 use tilewright_board::Support;
-use tilewright_server::{BoardView, Dist, Problem};
+use tilewright_runner::Dist;
 
 use super::json;
 use crate::Said;
 use crate::text::{Side, Table, bytes};
 
 /// Lists the boards.
-pub fn boards(as_json: bool) -> Result<Said, Problem> {
+pub fn boards(as_json: bool) -> Result<Said, Diagnostic> {
     let dist = Dist::find().ok();
     let views: Vec<BoardView> = tilewright_board::all()
         .iter()

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use tilewright_app::{Blame, Diagnostic, Progress, Stage};
 use tilewright_explore::Fit;
 use tilewright_report::{FitCell, FitClaim, FitReport, Technique, csv_row};
-use tilewright_server::{Blame, Problem, Progress, Stage};
 
 use super::json;
 use crate::args::{Explore, ExploreFit};
@@ -13,13 +13,13 @@ use crate::text::{BOLD, DIM, Side, Table, bytes, micros};
 use crate::{Said, interrupt, load, progress};
 
 /// Runs an experiment.
-pub fn explore(options: &Explore) -> Result<Said, Problem> {
+pub fn explore(options: &Explore) -> Result<Said, Diagnostic> {
     match options {
         Explore::Fit(options) => fit(options),
     }
 }
 
-fn fit(options: &ExploreFit) -> Result<Said, Problem> {
+fn fit(options: &ExploreFit) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let board = load::board_of(&options.board)?;
@@ -27,7 +27,12 @@ fn fit(options: &ExploreFit) -> Result<Said, Problem> {
     teller.tell(&Progress::Stage(Stage::Planning));
     loop {
         let went_on = experiment.advance().map_err(|error| {
-            Problem::new(Blame::BadInput, format!("{error}."), &*board.id, "Choose another board.")
+            Diagnostic::new(
+                Blame::BadInput,
+                format!("{error}."),
+                &*board.id,
+                "Choose another board.",
+            )
         })?;
         cancel.check()?;
         if !went_on {

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use tilewright_app::{Diagnostic, Package, bytes_of, checked_plan, plan_file};
 use tilewright_image::{INPUT, ImageFile, how_to_place, image_files, sample_input};
 use tilewright_plan::Space;
 use tilewright_planner::{Integrity, Options};
-use tilewright_server::pipeline::{Package, bytes_of, checked_plan, plan_file};
-use tilewright_server::{Dist, Problem};
+use tilewright_runner::{Dist, Native};
 
 use crate::args::Image;
 use crate::outputs::{self, Readers};
@@ -14,24 +14,25 @@ use crate::text::{Side, Table, number};
 use crate::{Said, interrupt, load, progress};
 
 /// Writes what is flashed, and what goes with it.
-pub fn image(options: &Image) -> Result<Said, Problem> {
+pub fn image(options: &Image) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
+    let host = Native::new(&mut tell, &cancel);
     let board = load::board(&options.on)?;
     let dist = Dist::find()?;
-    let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
+    let prepared = load::prepared(&options.on.quantised, &host)?;
     let integrity = options.checked.integrity();
     let recipe = load::recipe(&options.from, &prepared.model)?;
     let choices = Options { integrity, recipe, ..load::options(&options.on, &board)? };
-    let planned =
-        checked_plan(&prepared.model, &board, options.strategy, &choices, &mut tell, &cancel)?;
-    let plan = plan_file(&planned, &prepared.model, &board, integrity)?;
-    let firmware = Package::new(&dist, &board, plan.bytes().to_vec())?.image()?;
+    let planned = checked_plan(&prepared.model, &board, options.strategy, &choices, &host)?;
+    let plan = plan_file(&planned, &prepared.model, &board, integrity, &host)?;
+    let firmware =
+        Package::new(dist.firmware(&board.id)?, &board, plan.bytes().to_vec()).image()?;
     drop(teller);
-    let hex = firmware.hex().map_err(|error| Problem::ours(format!("{error}."), "Intel HEX"))?;
+    let hex = firmware.hex().map_err(|error| Diagnostic::ours(format!("{error}."), "Intel HEX"))?;
     let frame = sample_input(plan.bytes(), &board, &bytes_of(&prepared.first))
-        .map_err(|error| Problem::ours(format!("{error}."), "input frame"))?;
+        .map_err(|error| Diagnostic::ours(format!("{error}."), "input frame"))?;
 
     let stem = load::stem(&options.on.quantised.file)?;
     let mut stores = Vec::new();

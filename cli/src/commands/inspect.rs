@@ -1,9 +1,10 @@
 //! `tilewright inspect`.
 
 use serde::Serialize;
+use tilewright_app::{Blame, Cancel, Diagnostic};
 use tilewright_model::{Model, Op, OperatorKind};
 use tilewright_report::{csv_row, plain, short_name};
-use tilewright_server::{Blame, Cancel, Problem};
+use tilewright_runner::Native;
 
 use super::json;
 use crate::Said;
@@ -90,7 +91,7 @@ struct Operator {
 }
 
 /// Shows a model after import: NHWC, batch normalisation folded, activations fused.
-pub fn inspect(options: &Inspect) -> Result<Said, Problem> {
+pub fn inspect(options: &Inspect) -> Result<Said, Diagnostic> {
     if options.quantisation {
         return super::quantisation::quantisation(options);
     }
@@ -101,10 +102,11 @@ pub fn inspect(options: &Inspect) -> Result<Said, Problem> {
     ];
     if let Some((_, option)) = unused.into_iter().find(|(given, _)| *given) {
         let error = format!("{option} says how to quantise, but nothing is quantised.");
-        return Err(Problem::new(Blame::BadInput, error, option, "Add --quantisation."));
+        return Err(Diagnostic::new(Blame::BadInput, error, option, "Add --quantisation."));
     }
     let mut teller = crate::progress::Teller::new();
-    let model = load::model(&quantised.file, &mut |p| teller.tell(&p), &Cancel::default())?;
+    let model =
+        load::model(&quantised.file, &Native::new(&mut |p| teller.tell(&p), &Cancel::default()))?;
     drop(teller);
     let inspected = of(&model);
     let text = if options.json.json {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_model::Tensor;
 use tilewright_order::{Arranged, Budget, Graph, Joint, Measured, Rules};
 use tilewright_plan::Bytes;
 use tilewright_report::Kind;
-use tilewright_server::{Blame, Problem};
 
 use super::{UNDECIDED, json};
 use crate::args::Order;
@@ -77,12 +77,12 @@ struct Buffer<'a> {
 }
 
 /// Finds the order of least peak, and offsets.
-pub fn order(options: &Order) -> Result<Said, Problem> {
+pub fn order(options: &Order) -> Result<Said, Diagnostic> {
     if options.file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tflite")) {
         return super::reorder::reorder(options);
     }
     if let Some(output) = &options.output {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             "Only a .tflite file can be written in another order.",
             output.display().to_string(),
@@ -103,9 +103,9 @@ pub fn order(options: &Order) -> Result<Said, Problem> {
     let start = Instant::now();
     let problem = tilewright_order::Problem::new(graph, rules).map(Arc::new).map_err(|error| {
         let what = "Correct the topology.";
-        Problem::new(Blame::BadInput, format!("The graph is wrong: {error}."), place, what)
+        Diagnostic::new(Blame::BadInput, format!("The graph is wrong: {error}."), place, what)
     })?;
-    let ours = |error: String| Problem::ours(format!("{error}."), "order");
+    let ours = |error: String| Diagnostic::ours(format!("{error}."), "order");
     let measure = |order: &[usize]| problem.measure(order).map_err(|error| ours(error.to_string()));
     let default = measure(&problem.default_order())?;
     let cancel = interrupt::cancelled_by_ctrl_c()?;

@@ -2,11 +2,11 @@
 //! TinyOps thesis' figures 4.8 and 4.9.
 
 use serde::Serialize;
+use tilewright_app::{Diagnostic, checked_plan};
 use tilewright_plan::Bytes;
 use tilewright_planner::{Options, Overlaid, Planned, Strategy};
 use tilewright_report::{csv_row, plain};
-use tilewright_server::Problem;
-use tilewright_server::pipeline::checked_plan;
+use tilewright_runner::Native;
 
 use super::json;
 use crate::args::Overlay;
@@ -58,12 +58,13 @@ struct Views {
 }
 
 /// Compares overlays.
-pub fn overlay(options: &Overlay) -> Result<Said, Problem> {
+pub fn overlay(options: &Overlay) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
+    let host = Native::new(&mut tell, &cancel);
     let board = load::board(&options.on)?;
-    let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
+    let prepared = load::prepared(&options.on.quantised, &host)?;
     let (model, choices) = (&prepared.model, load::options(&options.on, &board)?);
     let nothing = Overlaid { inputs: false, filters: false, parameters: false, ..Overlaid::THESIS };
     let inputs = Overlaid { inputs: true, ..nothing };
@@ -71,7 +72,7 @@ pub fn overlay(options: &Overlay) -> Result<Said, Problem> {
     let mut overlays = Vec::new();
     for (what, strategy) in [("all in SRAM", Strategy::Resident), ("external", Strategy::External)]
     {
-        let plan = checked_plan(model, &board, strategy, &choices, &mut tell, &cancel)?;
+        let plan = checked_plan(model, &board, strategy, &choices, &host)?;
         overlays.push(Point::of(what, &plan));
     }
     let steps = [
@@ -82,7 +83,7 @@ pub fn overlay(options: &Overlay) -> Result<Said, Problem> {
     ];
     for (what, overlaid) in steps {
         let choices = Options { overlaid, ..choices.clone() };
-        let plan = checked_plan(model, &board, Strategy::Overlay, &choices, &mut tell, &cancel)?;
+        let plan = checked_plan(model, &board, Strategy::Overlay, &choices, &host)?;
         overlays.push(Point::of(what, &plan));
     }
     let most = choices.sram.map_or(board.arena(), |sram| sram.min(board.arena())).0;
@@ -92,7 +93,7 @@ pub fn overlay(options: &Overlay) -> Result<Said, Problem> {
         for (what, overlaid) in [("as the thesis", Overlaid::THESIS), ("staged", Overlaid::ALL)] {
             let choices = Options { sram: Some(sram), overlaid, ..choices.clone() };
             let strategy = Strategy::Overlay;
-            let plan = checked_plan(model, &board, strategy, &choices, &mut tell, &cancel)?;
+            let plan = checked_plan(model, &board, strategy, &choices, &host)?;
             budgets.push(Point::of(what, &plan));
         }
     }

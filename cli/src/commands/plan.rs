@@ -1,11 +1,11 @@
 //! `tilewright plan`.
 
+use tilewright_app::{Asked, Blame, Diagnostic, checked_plan, checks, find_remedies, is_unsuited};
 use tilewright_model::Model;
 use tilewright_planner::{Options, Planned, Strategy};
 use tilewright_report::PlacedTensor;
 use tilewright_report::picture::{self, Drawn};
-use tilewright_server::pipeline::{Asked, checked_plan, checks, find_remedies, is_unsuited};
-use tilewright_server::{Blame, Problem};
+use tilewright_runner::Native;
 
 use super::json;
 use crate::args::{Elements, Plan, ScheduleFiles, Strategies};
@@ -16,7 +16,7 @@ use crate::schedule::{self, schedule};
 use crate::{Said, interrupt, load, memory, progress, report};
 
 /// Plans a model.
-pub fn plan(options: &Plan) -> Result<Said, Problem> {
+pub fn plan(options: &Plan) -> Result<Said, Diagnostic> {
     let Plan {
         csv,
         svg,
@@ -29,9 +29,10 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
+    let host = Native::new(&mut tell, &cancel);
     let board = load::board(&options.on)?;
     let network = load::network(&options.on.quantised)?;
-    let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
+    let prepared = load::prepared(&options.on.quantised, &host)?;
     let integrity = options.checked.integrity();
     let recipe = load::recipe(&options.from, &prepared.model)?;
     let choices = Options { integrity, recipe, ..load::options(&options.on, &board)? };
@@ -42,7 +43,7 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     let mut columns: Vec<Column> = Vec::new();
     for strategy in strategies {
         let model = &prepared.model;
-        match checked_plan(model, &board, strategy, &choices, &mut tell, &cancel) {
+        match checked_plan(model, &board, strategy, &choices, &host) {
             // Beside others, a strategy need not suit the model.
             Err(problem) if !(is_all && is_unsuited(&problem)) => return Err(problem),
             plan => columns.push(Column {
@@ -60,7 +61,7 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
         columns.iter_mut().filter_map(|column| column.plan.as_mut().ok()).collect();
     // Remedies are plans that run.
     if options.elements == Elements::Int8 {
-        find_remedies(&asked, &mut planned, &mut tell, &cancel)?;
+        find_remedies(&asked, &mut planned, &host)?;
     }
     drop(teller);
     let planned: Vec<&Planned> = planned.into_iter().map(|plan| &*plan).collect();
@@ -75,7 +76,9 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     if planned.is_empty() {
         // Why the first has none is why none has, as a rule.
         let first = columns.into_iter().find_map(|column| column.plan.err());
-        return Err(first.unwrap_or_else(|| Problem::ours("There are no strategies.", "planner")));
+        return Err(
+            first.unwrap_or_else(|| Diagnostic::ours("There are no strategies.", "planner"))
+        );
     }
     if integrity.keeps() && !is_all {
         checks(planned[0], &board)?;
@@ -101,10 +104,10 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
 }
 
 /// The recipe of the only plan.
-fn one_recipe(planned: &[&Planned], model: &Model) -> Result<String, Problem> {
+fn one_recipe(planned: &[&Planned], model: &Model) -> Result<String, Diagnostic> {
     match planned {
         [planned] => Ok(planned.recipe.text(model)),
-        _ => Err(Problem::new(
+        _ => Err(Diagnostic::new(
             Blame::BadInput,
             "A recipe is of one strategy.",
             "--write-recipe",
@@ -114,7 +117,11 @@ fn one_recipe(planned: &[&Planned], model: &Model) -> Result<String, Problem> {
 }
 
 /// Writes the files that were asked for.
-fn write_files(options: &Plan, planned: &[&Planned], outputs: &mut Outputs) -> Result<(), Problem> {
+fn write_files(
+    options: &Plan,
+    planned: &[&Planned],
+    outputs: &mut Outputs,
+) -> Result<(), Diagnostic> {
     outputs.put(options.csv.as_deref(), || Ok(memory::csv(planned)))?;
     outputs.put(options.svg.as_deref(), || Ok(drawing(planned)))?;
     let schedules: Vec<_> = planned.iter().map(|planned| schedule(planned, None)).collect();

@@ -1,9 +1,10 @@
 //! `tilewright prune`: the smallest weights become zero.
 
 use serde::Serialize;
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_model::prune::{self, PrunedLayer, Pruning};
 use tilewright_report::{Kind, short_name};
-use tilewright_server::{Blame, Problem};
+use tilewright_runner::Native;
 
 use super::json;
 use crate::args::Prune;
@@ -27,17 +28,17 @@ struct Record<'a> {
 }
 
 /// Prunes a float or int8 model, and writes it as ONNX or TensorFlow Lite.
-pub fn prune(options: &Prune) -> Result<Said, Problem> {
+pub fn prune(options: &Prune) -> Result<Said, Diagnostic> {
     outputs::apart(&[&options.output], std::slice::from_ref(&options.file.model))?;
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
-    let model = load::model(&options.file, &mut |p| teller.tell(&p), &cancel)?;
+    let model = load::model(&options.file, &Native::new(&mut |p| teller.tell(&p), &cancel))?;
     drop(teller);
     let Prune { sparsity, group, is_global, .. } = *options;
     let pruning = Pruning { sparsity, group, is_global };
     let (pruned, layers) = prune::prune(&model, &pruning).map_err(|error| {
         let what_to_do = "Give a float or int8 model with convolutions or fully connected layers.";
-        Problem::new(Blame::BadInput, format!("{error}."), &*model.name, what_to_do)
+        Diagnostic::new(Blame::BadInput, format!("{error}."), &*model.name, what_to_do)
     })?;
     let bytes = outputs::write_model(&options.output, &pruned)?;
     let sum = |of: fn(&PrunedLayer) -> usize| layers.iter().map(of).sum::<usize>();

@@ -1,10 +1,10 @@
 //! `tilewright inspect --quantisation`.
 
 use serde::Serialize;
+use tilewright_app::{Cancel, Diagnostic, Examined};
 use tilewright_model::quantise::{LayerSensitivity, TensorReport};
 use tilewright_report::{csv_row, short_name};
-use tilewright_server::pipeline::Examined;
-use tilewright_server::{Cancel, Problem};
+use tilewright_runner::Native;
 
 use super::json;
 use crate::Said;
@@ -49,10 +49,13 @@ struct Tensor {
 }
 
 /// Shows what quantising does to a model.
-pub(super) fn quantisation(options: &Inspect) -> Result<Said, Problem> {
+pub(super) fn quantisation(options: &Inspect) -> Result<Said, Diagnostic> {
     let mut teller = crate::progress::Teller::new();
-    let (model, examined) =
-        load::examined(&options.quantised, COMPARED, &mut |p| teller.tell(&p), &Cancel::default())?;
+    let (model, examined) = load::examined(
+        &options.quantised,
+        COMPARED,
+        &Native::new(&mut |p| teller.tell(&p), &Cancel::default()),
+    )?;
     drop(teller);
     let shown = of(model.name, &examined);
     let text = if options.json.json {

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use serde::Serialize;
+use tilewright_app::{Blame, Diagnostic, Silent, rearrange};
+use tilewright_order::Budget;
 use tilewright_planner::tflm::Report;
 use tilewright_report::Kind;
-use tilewright_server::pipeline::rearrange;
-use tilewright_server::{Blame, Cancel, Problem};
 
 use super::json;
 use crate::Said;
@@ -34,10 +34,10 @@ struct Record<'a> {
 }
 
 /// Rearranges a TensorFlow Lite file for TensorFlow Lite Micro, and writes it if asked to.
-pub fn reorder(options: &Order) -> Result<Said, Problem> {
+pub fn reorder(options: &Order) -> Result<Said, Diagnostic> {
     let place = options.file.display().to_string();
     if options.in_place || options.concat {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             "TensorFlow Lite Micro overwrites no tensor in place and copies in concatenations.",
             if options.in_place { "--in-place" } else { "--concat" },
@@ -49,7 +49,7 @@ pub fn reorder(options: &Order) -> Result<Said, Problem> {
     }
     let bytes = files::read(&options.file, "model", MODEL_LIMIT)?;
     let start = Instant::now();
-    let (found, written) = rearrange(&place, &bytes, &Cancel::default())?;
+    let (found, written) = rearrange(&place, &bytes, Budget::default(), &Silent::default())?;
     let ms = start.elapsed().as_secs_f64() * 1e3;
     if let Some(output) = &options.output {
         outputs::write(output, Readers::All, &written)?;

@@ -2,16 +2,15 @@
 
 use std::path::Path;
 use std::time::Duration;
+use tilewright_app::{
+    Blame, Cancel, CardWish, Diagnostic, Done, Mode, Prepared, RunOptions, checked_plan, run_plan,
+    unsupported,
+};
+use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits, Workers};
 
 use tilewright_board::Board;
 use tilewright_model::Data;
 use tilewright_planner::{Integrity, Options, Planned, Strategy};
-use tilewright_server::pipeline::{
-    CardWish, Machine, Prepared, checked_plan, run_plan, unsupported,
-};
-use tilewright_server::{
-    Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, WorkerLimits, Workers,
-};
 
 use super::json;
 use crate::args::{OnBoard, Run, ScheduleFiles};
@@ -54,7 +53,7 @@ impl Emulated {
     ///
     /// # Errors
     /// If something is missing, cannot be read, or does not suit.
-    pub fn new(on: &OnBoard, input: Option<&Path>, mode: Mode) -> Result<Self, Problem> {
+    pub fn new(on: &OnBoard, input: Option<&Path>, mode: Mode) -> Result<Self, Diagnostic> {
         let cancel = interrupt::cancelled_by_ctrl_c()?;
         let board = load::board(on)?;
         let dist = Dist::find()?;
@@ -62,7 +61,8 @@ impl Emulated {
         workers.ready()?;
         dist.firmware(&board.id)?;
         let mut teller = Teller::new();
-        let prepared = load::prepared(&on.quantised, &mut |p| teller.tell(&p), &cancel)?;
+        let prepared =
+            load::prepared(&on.quantised, &Native::new(&mut |p| teller.tell(&p), &cancel))?;
         let inputs = load::input(&prepared, input)?;
         let options = load::options(on, &board)?;
         Ok(Self {
@@ -90,40 +90,39 @@ impl Emulated {
     ///
     /// # Errors
     /// Whatever keeps the run from a result; a fault or a difference is a result.
-    pub fn run(&mut self, strategy: Strategy) -> Result<Ran, Problem> {
+    pub fn run(&mut self, strategy: Strategy) -> Result<Ran, Diagnostic> {
         let Self { board, prepared, inputs, options, dist, workers, cancel, teller, .. } = self;
         let mut tell = |p| teller.tell(&p);
+        let limits = WorkerLimits { wall: LONGEST, ..WorkerLimits::default() };
+        let host =
+            Native::new(&mut tell, cancel).with(Emulator { dist, executor: workers, limits });
         let model = &prepared.model;
-        let planned = checked_plan(model, board, strategy, options, &mut tell, cancel)?;
+        let planned = checked_plan(model, board, strategy, options, &host)?;
         match unsupported(&planned, board) {
-            Some(Problem { kind: Blame::DoesNotFit, .. }) => {
+            Some(Diagnostic { kind: Blame::DoesNotFit, .. }) => {
                 return Ok(Ran { planned, done: None });
             }
             Some(problem) => return Err(problem),
             None => {}
         }
-        let limits = Config::default();
-        let machine = Machine {
+        let run = RunOptions {
+            comparing: Some(LONGEST),
             card: options.card.as_ref(),
-            executor: workers,
-            dist,
-            worker: WorkerLimits { wall: LONGEST, ..limits.worker },
-            instructions: limits.instructions.saturating_mul(planned.plan.frames().into()),
-            console_bytes: limits.console_bytes,
             mode: self.mode,
             integrity: options.integrity,
             card_faults: &self.card_faults,
+            ..RunOptions::of_frames(planned.plan.frames())
         };
-        let done = run_plan(&machine, board, model, &planned, inputs, &mut tell, cancel)?;
+        let done = run_plan(&run, board, model, &planned, inputs, &host)?;
         teller.clear();
         Ok(Ran { planned, done: Some(done) })
     }
 }
 
 /// Runs a model on the emulated board.
-pub fn run(options: &Run) -> Result<Said, Problem> {
+pub fn run(options: &Run) -> Result<Said, Diagnostic> {
     if options.hot && options.mode == Mode::Sampled {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             "A sampled run passes over steps, so that it cannot say where all cycles went.",
             "--hot",
@@ -147,7 +146,7 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
             let text = json(&report::plan_json(&planned, &emulated.prepared, &energy_and_wear)?)?;
             return Ok(Said { text, code: Blame::DoesNotFit.exit_code() });
         }
-        let unknown = || Problem::ours("A plan does not fit without a reason.", "planner");
+        let unknown = || Diagnostic::ours("A plan does not fit without a reason.", "planner");
         return Err(unsupported(&planned, &emulated.board).unwrap_or_else(unknown));
     };
     let energy_and_wear = used.of_run(&planned, &done.result);

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use tilewright_app::{Blame, Diagnostic, checked_plan, is_unsuited};
 use tilewright_model::{Model, tiling};
 use tilewright_planner::{Options, Planned, tilings};
 use tilewright_report::plain;
-use tilewright_server::pipeline::{checked_plan, is_unsuited};
-use tilewright_server::{Blame, Problem};
+use tilewright_runner::Native;
 
 use super::json;
 use crate::args::Tile;
@@ -64,12 +64,13 @@ impl Row {
 }
 
 /// Compares grids and thresholds, or writes the model in tiles.
-pub fn tile(options: &Tile) -> Result<Said, Problem> {
+pub fn tile(options: &Tile) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
+    let host = Native::new(&mut tell, &cancel);
     let board = load::board(&options.on)?;
-    let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
+    let prepared = load::prepared(&options.on.quantised, &host)?;
     let (model, choices) = (&prepared.model, load::options(&options.on, &board)?);
     let mut ways = vec![None];
     match choices.tiling {
@@ -79,7 +80,7 @@ pub fn tile(options: &Tile) -> Result<Said, Problem> {
     let mut rows = Vec::new();
     for tiling in ways {
         let asked = Options { tiling, ..choices.clone() };
-        let planned = checked_plan(model, &board, options.strategy, &asked, &mut tell, &cancel);
+        let planned = checked_plan(model, &board, options.strategy, &asked, &host);
         match planned {
             Ok(planned) => rows.push(Row::of(&planned, model, &asked)),
             // A grid of those that are compared may be too fine.
@@ -93,11 +94,11 @@ pub fn tile(options: &Tile) -> Result<Said, Problem> {
         outputs::apart(&[path], &load::files(&options.on.quantised))?;
         let given = match outputs::is_tflite(path) {
             true => Cow::Borrowed(model),
-            false => Cow::Owned(load::model(&options.on.quantised.file, &mut tell, &cancel)?),
+            false => Cow::Owned(load::model(&options.on.quantised.file, &host)?),
         };
         let tiled = tiling::tile(&given, &tiling).map_err(|error| {
             let error = format!("{error}.");
-            Problem::new(Blame::BadInput, error, "--tiles", "Choose other tiles.")
+            Diagnostic::new(Blame::BadInput, error, "--tiles", "Choose other tiles.")
         })?;
         let bytes = outputs::write_model(path, &tiled.model)?;
         written = format!("\n{}: {} bytes\n", path.display(), number(bytes));

@@ -1,9 +1,9 @@
 //! `tilewright verify`.
 
 use serde::Serialize;
+use tilewright_app::{Blame, Diagnostic, Mode};
 use tilewright_planner::Strategy;
 use tilewright_report::{Difference, sentence};
-use tilewright_server::{Blame, Mode, Problem};
 
 use super::json;
 use super::run::{Emulated, Ran};
@@ -30,7 +30,7 @@ struct Verified {
 
 /// Runs a model with every strategy; each must be bit-equal to the reference, layer by layer where
 /// a layer's output can be read.
-pub fn verify(options: &Verify) -> Result<Said, Problem> {
+pub fn verify(options: &Verify) -> Result<Said, Diagnostic> {
     let mut emulated = Emulated::new(&options.on, options.input.as_deref(), Mode::Full)?;
     let mut all = Vec::new();
     for strategy in Strategy::ALL {
@@ -46,7 +46,7 @@ pub fn verify(options: &Verify) -> Result<Said, Problem> {
     Ok(Said { text, code })
 }
 
-fn with(emulated: &mut Emulated, strategy: Strategy) -> Result<Verified, Problem> {
+fn with(emulated: &mut Emulated, strategy: Strategy) -> Result<Verified, Diagnostic> {
     let Ran { planned, done } = emulated.run(strategy)?;
     let result = done.map(|done| done.result);
     Ok(Verified {

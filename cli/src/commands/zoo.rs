@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use tilewright_server::pipeline::zoo;
-use tilewright_server::{Problem, ZooView};
+use tilewright_app::{Diagnostic, ZooView, zoo};
 
 use super::json;
 use crate::Said;
@@ -13,15 +12,15 @@ use crate::outputs;
 use crate::text::{DIM, Side, Table, number, shape};
 
 /// Lists the networks, or writes one as ONNX or TensorFlow Lite.
-pub fn zoo(options: &Zoo) -> Result<Said, Problem> {
+pub fn zoo(options: &Zoo) -> Result<Said, Diagnostic> {
     match &options.command {
         None => list(options.json.json),
         Some(ZooCommand::Export { name, output }) => write(name, output),
     }
 }
 
-fn list(as_json: bool) -> Result<Said, Problem> {
-    let views = ZooView::all().map_err(|error| Problem::ours(format!("{error}."), "zoo"))?;
+fn list(as_json: bool) -> Result<Said, Diagnostic> {
+    let views = ZooView::all().map_err(|error| Diagnostic::ours(format!("{error}."), "zoo"))?;
     if as_json {
         return Ok(Said::well(json(&views)?));
     }
@@ -58,11 +57,11 @@ fn list(as_json: bool) -> Result<Said, Problem> {
     Ok(Said::well(format!("{}{DIM}{note}{DIM:#}\n", table.print())))
 }
 
-fn write(name: &str, output: &Path) -> Result<Said, Problem> {
+fn write(name: &str, output: &Path) -> Result<Said, Diagnostic> {
     let network = zoo::network(name)?;
     let model = match outputs::is_tflite(output) {
         true => {
-            Cow::Owned(network.int8().map_err(|error| Problem::ours(format!("{error}."), name))?)
+            Cow::Owned(network.int8().map_err(|error| Diagnostic::ours(format!("{error}."), name))?)
         }
         false => Cow::Borrowed(network.float()),
     };

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use tilewright_app::{Blame, Diagnostic, PlanFile};
 use tilewright_board::{Board, SMALL};
 use tilewright_image::{INPUT, ImageForm, ReadImage};
 use tilewright_plan::image::{AlignedBytes, FRAME_MAGIC};
 use tilewright_report::sentence;
-use tilewright_server::pipeline::PlanFile;
-use tilewright_server::{Blame, Problem};
 
 use crate::files::{self, DATA_LIMIT, INPUT_LIMIT};
 
@@ -33,10 +32,10 @@ impl Image {
     ///
     /// # Errors
     /// If it is none, or for another board than the one that is expected.
-    pub fn read(path: &Path, expected: Option<&str>) -> Result<Self, Problem> {
+    pub fn read(path: &Path, expected: Option<&str>) -> Result<Self, Diagnostic> {
         let bytes = files::read(path, "image", IMAGE_LIMIT)?;
         let read = ReadImage::read(&bytes).map_err(|error| {
-            Problem::new(
+            Diagnostic::new(
                 Blame::BadInput,
                 sentence(&error.to_string()),
                 path.display().to_string(),
@@ -47,7 +46,7 @@ impl Image {
         if let Some(expected) = expected {
             let wanted = crate::load::board_of(expected)?;
             if base(&wanted.id) != base(&board.id) {
-                return Err(Problem::new(
+                return Err(Diagnostic::new(
                     Blame::BadInput,
                     format!("The image is for {}, not for {}.", board.id, wanted.id),
                     path.display().to_string(),
@@ -56,7 +55,7 @@ impl Image {
             }
         }
         let plan = PlanFile::read(&plan, &board)
-            .map_err(|problem| Problem { place: path.display().to_string(), ..problem })?;
+            .map_err(|problem| Diagnostic { place: path.display().to_string(), ..problem })?;
         Ok(Self { path: path.to_owned(), form, bytes, board, plan })
     }
 
@@ -71,7 +70,7 @@ impl Image {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn store(&self, ending: &str) -> Result<Vec<u8>, Problem> {
+    pub fn store(&self, ending: &str) -> Result<Vec<u8>, Diagnostic> {
         let path = self.beside(ending);
         path.map_or(Ok(Vec::new()), |path| files::read(&path, "store image", DATA_LIMIT))
     }
@@ -80,7 +79,7 @@ impl Image {
     ///
     /// # Errors
     /// If there is none, or it does not suit the program.
-    pub fn input(&self, file: Option<&Path>) -> Result<Vec<u8>, Problem> {
+    pub fn input(&self, file: Option<&Path>) -> Result<Vec<u8>, Diagnostic> {
         let name =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if let Some(path) = file {
@@ -89,7 +88,7 @@ impl Image {
         }
         let path = self.path.with_file_name(INPUT);
         if !path.is_file() {
-            return Err(Problem::new(
+            return Err(Diagnostic::new(
                 Blame::BadInput,
                 format!("There is no {INPUT} beside the image."),
                 "--input",
@@ -98,7 +97,7 @@ impl Image {
         }
         let bytes = files::read(&path, "input", INPUT_LIMIT)?;
         let payload = payload_of_frames(&bytes).ok_or_else(|| {
-            Problem::new(
+            Diagnostic::new(
                 Blame::BadInput,
                 "These are no frames as `tilewright image` writes them.",
                 path.display().to_string(),

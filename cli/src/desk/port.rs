@@ -4,9 +4,9 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use tilewright_app::{Blame, Cancel, Diagnostic};
 use tilewright_desk::{Action, Outcome, Session, Trouble};
 use tilewright_report::plain;
-use tilewright_server::{Blame, Cancel, Problem};
 
 use crate::text::obeyed;
 
@@ -27,7 +27,7 @@ impl Port {
     ///
     /// # Errors
     /// If it is not there, may not be opened, or another program has it.
-    pub fn open(path: &Path, baud: u32) -> Result<Self, Problem> {
+    pub fn open(path: &Path, baud: u32) -> Result<Self, Diagnostic> {
         let wrong = |error| cannot_open(path, &error);
         let port = serial2::SerialPort::open(path, baud).map_err(wrong)?;
         alone(&port).map_err(wrong)?;
@@ -38,7 +38,7 @@ impl Port {
     ///
     /// # Errors
     /// If the port has gone away.
-    pub fn forget(&mut self) -> Result<(), Problem> {
+    pub fn forget(&mut self) -> Result<(), Diagnostic> {
         let forgotten = self.port.discard_input_buffer();
         forgotten.map_err(|error| gone(&self.path, &Sending::default(), &error))
     }
@@ -83,12 +83,12 @@ fn alone(_port: &serial2::SerialPort) -> io::Result<()> {
     Ok(())
 }
 
-fn cannot_open(path: &Path, error: &io::Error) -> Problem {
+fn cannot_open(path: &Path, error: &io::Error) -> Diagnostic {
     // ENOTTY has no kind of its own.
     const NOT_A_PORT: i32 = 25;
     let place = path.display().to_string();
     let problem = |error: String, what_to_do: &str| {
-        Problem::new(Blame::BadInput, error, place.clone(), what_to_do)
+        Diagnostic::new(Blame::BadInput, error, place.clone(), what_to_do)
     };
     match error.kind() {
         ErrorKind::NotFound => problem(
@@ -133,7 +133,7 @@ impl Sending {
 ///
 /// # Errors
 /// If it comes to nothing, the port goes away, or `cancel` is asked.
-pub fn talk(port: &mut Port, mut session: Session, cancel: &Cancel) -> Result<Outcome, Problem> {
+pub fn talk(port: &mut Port, mut session: Session, cancel: &Cancel) -> Result<Outcome, Diagnostic> {
     let start = Instant::now();
     let mut sending = Sending::default();
     let mut teller = Teller::new();
@@ -172,15 +172,15 @@ pub fn talk(port: &mut Port, mut session: Session, cancel: &Cancel) -> Result<Ou
     }
 }
 
-fn failed(path: &Path, trouble: &Trouble) -> Problem {
+fn failed(path: &Path, trouble: &Trouble) -> Diagnostic {
     let kind = match trouble {
         Trouble::Failed { .. } => Blame::Card,
         _ => Blame::BadInput,
     };
-    Problem::new(kind, trouble.to_string(), path.display().to_string(), trouble.remedy())
+    Diagnostic::new(kind, trouble.to_string(), path.display().to_string(), trouble.remedy())
 }
 
-fn gone(path: &Path, sending: &Sending, error: &io::Error) -> Problem {
+fn gone(path: &Path, sending: &Sending, error: &io::Error) -> Diagnostic {
     let (sent, of) = (sending.sent, sending.bytes.len());
     failed(path, &Trouble::WentAway { sent, of, error: error.to_string() })
 }
@@ -238,14 +238,14 @@ mod tests {
         assert!(told(ErrorKind::ResourceBusy).what_to_do.contains("ModemManager"));
         let plain_file = Port::open(Path::new("Cargo.toml"), 115_200).err().unwrap();
         assert_eq!(plain_file.kind, Blame::BadInput);
-        assert_eq!(plain_file.error, "This is no serial port.");
+        assert_eq!(plain_file.what, "This is no serial port.");
     }
 
     #[test]
     fn a_port_that_goes_away_says_how_far_it_came() {
         let told = |sent, all| {
             let sending = Sending { bytes: vec![0; all], sent };
-            gone(Path::new("/dev/ttyACM0"), &sending, &ErrorKind::UnexpectedEof.into()).error
+            gone(Path::new("/dev/ttyACM0"), &sending, &ErrorKind::UnexpectedEof.into()).what
         };
         assert!(told(0, 0).starts_with("The port went away: "));
         assert!(told(7, 9).contains("7 of 9 bytes"));

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_board::Board;
 use tilewright_desk::PortKind;
-use tilewright_server::{Blame, Problem};
 
 use super::drives::Drive;
 use super::usb::Usb;
@@ -102,18 +102,18 @@ pub fn likely(usb: &Usb, drives: &[Drive], boards: &[Board]) -> Likely {
 ///
 /// # Errors
 /// If none is named, and not exactly one is a board's.
-pub fn choose(named: Option<&str>) -> Result<PathBuf, Problem> {
+pub fn choose(named: Option<&str>) -> Result<PathBuf, Diagnostic> {
     match named {
         Some(path) => Ok(path.into()),
         None => only(&ports()),
     }
 }
 
-fn only(ports: &[SerialPort]) -> Result<PathBuf, Problem> {
+fn only(ports: &[SerialPort]) -> Result<PathBuf, Diagnostic> {
     let is_boards = |port: &&SerialPort| port.usb.as_ref().is_some_and(|usb| usb.what().is_some());
     let candidates: Vec<&SerialPort> = ports.iter().filter(is_boards).collect();
     let wrong = |error: String, what_to_do: &str| {
-        Err(Problem::new(Blame::BadInput, error, "--port", what_to_do))
+        Err(Diagnostic::new(Blame::BadInput, error, "--port", what_to_do))
     };
     match candidates.as_slice() {
         [port] => Ok(port.path.clone()),
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn one_board_needs_no_name() {
         let none = only(&[SerialPort { path: "/dev/ttyS0".into(), usb: None }]).unwrap_err();
-        assert!(none.error.contains("No serial port"), "{none}");
+        assert!(none.what.contains("No serial port"), "{none}");
         assert_eq!(choose(Some("/dev/ttyACM7")).unwrap(), PathBuf::from("/dev/ttyACM7"));
     }
 
@@ -170,7 +170,7 @@ mod tests {
         let own = port("ttyACM2", "5740");
         assert_eq!(only(&[own.clone(), one.clone()]).unwrap(), one.path);
         let problem = only(&[one.clone(), other, own]).unwrap_err();
-        assert!(problem.error.contains("/dev/ttyACM0, /dev/ttyACM1."), "{problem}");
+        assert!(problem.what.contains("/dev/ttyACM0, /dev/ttyACM1."), "{problem}");
 
         let boards = tilewright_board::all();
         let usb = one.usb.unwrap();

@@ -6,9 +6,9 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tilewright_app::{Blame, Cancel, Diagnostic};
 use tilewright_board::{Board, Desk, DriveTakes};
 use tilewright_image::ImageForm;
-use tilewright_server::{Blame, Cancel, Problem};
 
 use super::drives::{Drive, drives};
 use super::image::{Image, base};
@@ -62,7 +62,7 @@ impl Found {
 ///
 /// # Errors
 /// If there is none.
-pub fn way(image: &Image, wish: &Flashing) -> Result<Way, Problem> {
+pub fn way(image: &Image, wish: &Flashing) -> Result<Way, Diagnostic> {
     let desk = desk_of(&image.board)?;
     let on_drive = match (image.form, desk.drive_takes) {
         (ImageForm::Bin, DriveTakes::Bin) => Some(image.path.clone()),
@@ -78,11 +78,11 @@ pub fn way(image: &Image, wish: &Flashing) -> Result<Way, Problem> {
 ///
 /// # Errors
 /// If no tool is there that can.
-pub fn resetter(board: &Board, wish: &Flashing) -> Result<Way, Problem> {
+pub fn resetter(board: &Board, wish: &Flashing) -> Result<Way, Diagnostic> {
     let file = Written { path: Path::new(""), form: ImageForm::Elf, address: 0, on_drive: None };
     let found = Found { drives: Vec::new(), ..Found::look() };
     if wish.with == Some(Writer::Drive) || !(found.probe_rs || found.cube) {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             "A board is reset by probe-rs or STM32_Programmer_CLI, and neither is in PATH, or a drive was asked for.",
             "--reset",
@@ -92,10 +92,10 @@ pub fn resetter(board: &Board, wish: &Flashing) -> Result<Way, Problem> {
     choose(&file, desk_of(board)?, base(&board.id), wish, &found)
 }
 
-fn desk_of(board: &Board) -> Result<&Desk, Problem> {
+fn desk_of(board: &Board) -> Result<&Desk, Diagnostic> {
     board.desk.as_ref().ok_or_else(|| {
         let how = board.firmware.as_ref().map_or("", |firmware| &firmware.how_to_flash);
-        Problem::new(
+        Diagnostic::new(
             Blame::BadInput,
             format!("Nothing is known of how {} is written to. {how}", board.id),
             "--board",
@@ -118,9 +118,9 @@ fn choose(
     board: &str,
     wish: &Flashing,
     found: &Found,
-) -> Result<Way, Problem> {
+) -> Result<Way, Diagnostic> {
     let missing = |what: &str, what_to_do: &str| {
-        Err(Problem::new(Blame::BadInput, what.to_owned(), "--with", what_to_do))
+        Err(Diagnostic::new(Blame::BadInput, what.to_owned(), "--with", what_to_do))
     };
     match wish.with {
         Some(Writer::ProbeRs) if !found.probe_rs => missing(
@@ -204,9 +204,9 @@ fn copy(
     board: &str,
     wish: &Flashing,
     found: &Found,
-) -> Result<Way, Problem> {
+) -> Result<Way, Diagnostic> {
     let wrong = |error: String, what_to_do: &str| {
-        Err(Problem::new(Blame::BadInput, error, "--with drive", what_to_do))
+        Err(Diagnostic::new(Blame::BadInput, error, "--with drive", what_to_do))
     };
     let is_probes = |drive: &&Drive| {
         let serial = drive.usb.as_ref().and_then(|usb| usb.serial.as_ref());
@@ -246,7 +246,7 @@ impl Way {
     ///
     /// # Errors
     /// If the tool fails, or the drive says that it does.
-    pub fn write(&self, tell: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<(), Problem> {
+    pub fn write(&self, tell: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<(), Diagnostic> {
         cancel.check()?;
         match self {
             Self::Tool { write, .. } => run(write, tell),
@@ -262,7 +262,7 @@ impl Way {
     ///
     /// # Errors
     /// If the tool fails.
-    pub fn reset(&self, tell: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<(), Problem> {
+    pub fn reset(&self, tell: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<(), Diagnostic> {
         cancel.check()?;
         match self {
             Self::Tool { reset, .. } => run(reset, tell),
@@ -284,11 +284,11 @@ fn typed(words: &[String]) -> String {
     words.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-fn run(command: &[String], tell: &mut dyn FnMut(&str)) -> Result<(), Problem> {
+fn run(command: &[String], tell: &mut dyn FnMut(&str)) -> Result<(), Diagnostic> {
     let line = typed(command);
     tell(&line);
     let failed = |error: String| {
-        Problem::new(
+        Diagnostic::new(
             Blame::BadInput,
             error,
             line.clone(),
@@ -303,9 +303,9 @@ fn run(command: &[String], tell: &mut dyn FnMut(&str)) -> Result<(), Problem> {
     if status.success() { Ok(()) } else { Err(failed(format!("It failed: {status}."))) }
 }
 
-fn copy_onto(file: &Path, drive: &Path, cancel: &Cancel) -> Result<(), Problem> {
+fn copy_onto(file: &Path, drive: &Path, cancel: &Cancel) -> Result<(), Diagnostic> {
     let failed = |error: String, what_to_do: &str| {
-        Problem::new(Blame::BadInput, error, drive.display().to_string(), what_to_do)
+        Diagnostic::new(Blame::BadInput, error, drive.display().to_string(), what_to_do)
     };
     let said = drive.join("FAIL.TXT");
     let before = fs::read_to_string(&said).ok();

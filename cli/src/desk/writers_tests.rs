@@ -27,7 +27,7 @@ fn chosen(
             Way::Tool { write, reset } => vec![typed(&write), typed(&reset)],
             Way::Copy { file, drive } => vec![format!("{} to {}", file.display(), drive.display())],
         })
-        .map_err(|problem| problem.error)
+        .map_err(|problem| problem.what)
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_copy_fails_if_the_drive_says_so() {
     });
     let problem = copy_onto(&file, &drive, &cancel).unwrap_err();
     board.join().unwrap();
-    assert!(problem.error.contains("FAILED to reset"), "{problem}");
+    assert!(problem.what.contains("FAILED to reset"), "{problem}");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_board_of_another_maker_is_written_by_its_drive_or_probe_rs() {
     let file = Written { path, form: ImageForm::Elf, address: 0x1000_0000, on_drive };
     let with = |with, found: &Found| {
         let wish = Flashing { with, probe: None };
-        choose(&file, &desk, "pico-2", &wish, found).map_err(|problem| problem.error)
+        choose(&file, &desk, "pico-2", &wish, found).map_err(|problem| problem.what)
     };
     let cube = Found { probe_rs: false, cube: true, drives: vec![], probes: vec![] };
     assert!(with(Some(Writer::Cube), &cube).unwrap_err().contains("an STM32 alone"));

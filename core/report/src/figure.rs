@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How a figure came to be. Every figure that a person sees carries one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Kind {
     /// Optimal, or with a gap to a bound.
     Proved,

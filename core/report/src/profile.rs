@@ -6,6 +6,7 @@ use tilewright_plan::Cycles;
 /// What an instruction is there for in a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Cause {
     /// Products of activations and weights.
     Multiply,
@@ -60,17 +61,20 @@ impl Cause {
 
 /// What a cause took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CauseCount {
     /// The cause.
     pub cause: Cause,
     /// Executed instructions (counted); stalls and waits for flash have none.
     pub instructions: u64,
     /// Cycles (modelled).
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub cycles: Cycles,
 }
 
 /// An instruction of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ListedInstruction {
     /// Encoding and text.
     pub text: String,
@@ -84,6 +88,7 @@ pub struct ListedInstruction {
 
 /// A block: instructions that run one after the other up to a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HotBlock {
     /// Address of its first instruction.
     pub address: u32,
@@ -92,10 +97,13 @@ pub struct HotBlock {
     /// How often it ran (counted).
     pub runs: u64,
     /// Its cycles, all runs together (modelled).
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub cycles: Cycles,
     /// Of these, cycles until the core went on elsewhere than behind it, or foresaw it wrongly.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub branch_cycles: Cycles,
     /// Of these, cycles that it waited for flash.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub flash_cycles: Cycles,
     /// Its instructions, the first [`MAX_LISTED`] of them.
     pub listing: Vec<ListedInstruction>,
@@ -107,6 +115,7 @@ pub const MAX_LISTED: usize = 96;
 /// Where the cycles of a layer's kernels went. Code outside of flash, and waits for external
 /// memories, are in none of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LayerProfile {
     /// By cause, those that took anything.
     pub causes: Vec<CauseCount>,

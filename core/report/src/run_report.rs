@@ -8,6 +8,7 @@ use crate::profile::LayerProfile;
 
 /// Counted instructions of one layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LayerCount {
     /// Name.
     pub name: String,
@@ -18,6 +19,7 @@ pub struct LayerCount {
     /// Executed instructions inside kernels (counted).
     pub instructions: u64,
     /// Cycles (modelled).
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub cycles: Cycles,
     /// Where its cycles went, and its hottest blocks; nothing if that was not looked at.
     #[serde(default)]
@@ -26,6 +28,7 @@ pub struct LayerCount {
 
 /// The first byte at which a run differs from the reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Difference {
     /// Layer.
     pub layer: String,
@@ -44,6 +47,7 @@ pub struct Difference {
 /// What went wrong in an emulated run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum FaultKind {
     /// The core took a fault.
     HardFault,
@@ -69,6 +73,7 @@ pub enum FaultKind {
 
 /// Where a copy between card and memory failed for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FailedCopy {
     /// Step of the card's lane.
     pub step: u32,
@@ -78,14 +83,19 @@ pub struct FailedCopy {
 
 /// How deep the firmware's stack grew in a run, boot included (counted).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StackUse {
     /// Outside of interrupts.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub thread_bytes: Bytes,
     /// Of interrupts, from where they interrupt.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub handler_bytes: Bytes,
     /// Both together: had the longest interrupt come when all else was deepest.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub used_bytes: Bytes,
     /// All that there is.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub limit_bytes: Bytes,
 }
 
@@ -115,6 +125,7 @@ pub fn over_prediction(ran: Micros, predicted: Micros) -> Option<f64> {
 
 /// A fault with all that helps to find its cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Fault {
     /// What went wrong.
     pub kind: FaultKind,

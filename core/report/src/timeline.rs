@@ -8,6 +8,7 @@ use crate::figure::Kind;
 /// What a lane does during a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum SliceKind {
     /// A kernel runs.
     Compute,
@@ -29,6 +30,7 @@ impl SliceKind {
 
 /// A stretch of time on a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Slice {
     /// Index into [`Timeline::lanes`].
     pub lane: u8,
@@ -43,8 +45,10 @@ pub struct Slice {
     /// Frame that is worked on; the first is 0.
     pub frame: u32,
     /// Start.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub start: CyclePoint,
     /// End; not before the start.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub end: CyclePoint,
     /// Executed instructions of a compute slice, where they were counted; else 0.
     pub instructions: u64,
@@ -54,14 +58,17 @@ pub struct Slice {
 
 /// What happens when, on which lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Timeline {
     /// Clock that cycles are counted in.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub clock_hz: Hertz,
     /// How instruction counts came to be, if there are any; cycles and time are modelled unless measured.
     pub instructions_kind: Kind,
     /// How cycles came to be.
     pub cycles_kind: Kind,
     /// The lanes; lane 0 is the core.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
     pub lanes: Vec<LaneKind>,
     /// Slices, ordered by start within each lane.
     pub slices: Vec<Slice>,
@@ -77,6 +84,7 @@ impl Timeline {
 
 /// Executed instructions and modelled cycles by what they were for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Counts {
     /// Instructions inside kernels.
     pub compute_instructions: u64,
@@ -85,12 +93,16 @@ pub struct Counts {
     /// Instructions in interrupt handlers.
     pub interrupt_instructions: u64,
     /// Cycles inside kernels.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub compute_cycles: Cycles,
     /// Cycles of the runtime between kernels.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub dispatch_cycles: Cycles,
     /// Cycles in interrupt handlers.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub interrupt_cycles: Cycles,
     /// Cycles asleep.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub wait_cycles: Cycles,
 }
 

@@ -5,6 +5,7 @@ pub mod bytes;
 mod frame;
 mod hardware;
 mod message;
+mod outcome;
 
 pub use frame::{FrameError, MAX_FRAME_BYTES, read_frame, write_frame};
 pub use hardware::{BrokenUnit, Hardware, LineNoise, SdramFault, SerialFlash};
@@ -12,3 +13,4 @@ pub use message::{
     CardFault, CardJob, CardProblem, CopyCount, Finish, Job, LayerCycles, Limits, Mode, Request,
     Response, StepCount, UnknownMode, VERSION, Watch,
 };
+pub use outcome::RunOutcome;

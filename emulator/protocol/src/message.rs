@@ -22,6 +22,7 @@ pub struct Limits {
 /// How much of the steps is executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Mode {
     /// All of every step.
     #[default]

@@ -1,27 +1,6 @@
-//! What a job left.
+//! What a job leaves, put together from what its worker says.
 
-use tilewright_protocol::{CopyCount, Finish, Job, LayerCycles, Response, StepCount};
-
-/// What a job left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunOutcome {
-    /// What emulated: name and version.
-    pub engine: String,
-    /// How it ended.
-    pub finish: Finish,
-    /// Steps of the last frame, in order of their ends.
-    pub steps: Vec<StepCount>,
-    /// Copies of engines' lanes in the last frame, in order of their ends.
-    pub copies: Vec<CopyCount>,
-    /// Bytes of each of the job's watches; nothing where the step never ended.
-    pub watched: Vec<Option<Vec<u8>>>,
-    /// Where the cycles of layers went.
-    pub layers: Vec<LayerCycles>,
-    /// What the board wrote to its console.
-    pub console: Vec<u8>,
-    /// Cycles of each invoke of the last frame that was given up and begun again.
-    pub given_up: Vec<u64>,
-}
+use tilewright_protocol::{CopyCount, Finish, Job, LayerCycles, Response, RunOutcome, StepCount};
 
 /// Bytes of console output past the job's limit that a worker may send: what was under way when
 /// it noticed.

@@ -7,11 +7,11 @@ use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tilewright_protocol::{Finish, Job, Request, Response, VERSION};
+use tilewright_protocol::{Finish, Job, Request, Response, RunOutcome, VERSION};
 
 use crate::error::RunnerError;
 use crate::locate::{self, WorkerMissing};
-use crate::outcome::{Collector, RunOutcome};
+use crate::outcome::Collector;
 use crate::talk::Talk;
 
 /// Bounds of a worker process that the worker itself cannot be trusted with.
@@ -21,6 +21,12 @@ pub struct WorkerLimits {
     pub wall: Duration,
     /// Address space of the process, in bytes.
     pub memory_bytes: u64,
+}
+
+impl Default for WorkerLimits {
+    fn default() -> Self {
+        Self { wall: Duration::from_secs(120), memory_bytes: 2 << 30 }
+    }
 }
 
 /// Starts workers.

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use tilewright_protocol::{
-    Finish, Hardware, Job, Limits, Mode, Request, Response, StepCount, VERSION, Watch, read_frame,
-    write_frame,
+    Finish, Hardware, Job, Limits, Mode, Request, Response, RunOutcome, StepCount, VERSION, Watch,
+    read_frame, write_frame,
 };
 use tilewright_report::Counts;
-use tilewright_runner::{RunOutcome, Runner, RunnerError, WorkerLimits};
+use tilewright_runner::{Runner, RunnerError, WorkerLimits};
 
 const PREFIX: &str = "worker-that-";
 

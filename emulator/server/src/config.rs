@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-
-use crate::execute::WorkerLimits;
-use crate::pipeline::Bounds;
+use tilewright_app::{Bounds, RunOptions};
+use tilewright_runner::WorkerLimits;
 
 /// Limits; the defaults suit one person's computer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +73,7 @@ impl Config {
 
 impl Default for Config {
     fn default() -> Self {
+        let run = RunOptions::default();
         Self {
             connections: 512,
             connections_of_peer: 384,
@@ -89,16 +89,16 @@ impl Default for Config {
             upload: Duration::from_secs(60),
             upload_rate: 16 << 10,
             upload_start: Duration::from_secs(5),
-            walk: WorkerLimits { wall: Duration::from_secs(480), memory_bytes: 2 << 30 },
+            walk: WorkerLimits { wall: Duration::from_secs(480), ..WorkerLimits::default() },
             result_bytes: 32 << 20,
-            worker: WorkerLimits { wall: Duration::from_secs(120), memory_bytes: 2 << 30 },
+            worker: WorkerLimits::default(),
             quantising: Bounds {
                 macs: Some(200_000_000_000),
                 values: Some(100_000_000),
                 wall: Some(Duration::from_secs(120)),
             },
-            instructions: 50_000_000_000,
-            console_bytes: 1 << 20,
+            instructions: run.instructions,
+            console_bytes: run.console_bytes,
             vanish: Duration::from_secs(60),
             keep_count: 100,
             keep_bytes: 64 << 20,

@@ -10,7 +10,6 @@ mod pace;
 mod page;
 mod protection;
 mod run_routes;
-pub mod schema;
 mod upload;
 
 use std::sync::{Arc, OnceLock};
@@ -20,16 +19,15 @@ use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
 use axum::http::header;
 use axum::middleware;
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_board::Board;
+use tilewright_runner::{Dist, Execute};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
-use crate::dist::Dist;
-use crate::execute::Execute;
-use crate::problem::{Blame, Problem};
 use crate::runs::Runs;
 use crate::walk::Walk;
 
@@ -122,10 +120,10 @@ impl Shared {
     }
 
     /// A place for a file that is made for a client.
-    fn download(&self) -> Result<OwnedSemaphorePermit, Problem> {
+    fn download(&self) -> Result<OwnedSemaphorePermit, Diagnostic> {
         Arc::clone(&self.0.downloads).try_acquire_owned().map_err(|_| {
             let error = "Too many files are on their way to clients.";
-            Problem::new(Blame::Busy, error, "download", "Try again in a few seconds.")
+            Diagnostic::new(Blame::Busy, error, "download", "Try again in a few seconds.")
         })
     }
 }

@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use hyper_util::server::graceful::GracefulShutdown;
+use tilewright_app::{Blame, Diagnostic};
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 
 use crate::connections::accept;
 use crate::http::{Origins, Shared, router};
-use crate::problem::{Blame, Problem};
 
 /// Bytes that wait in the system for a client to read them.
 const SEND_BUFFER: u32 = 256 << 10;
@@ -36,9 +36,9 @@ impl Served {
     ///
     /// # Errors
     /// If the address is none, is in use, or may not be used.
-    pub async fn bind(address: &str) -> Result<Self, Problem> {
+    pub async fn bind(address: &str) -> Result<Self, Diagnostic> {
         let failed = |error: io::Error| {
-            Problem::new(
+            Diagnostic::new(
                 Blame::BadInput,
                 format!("The server cannot listen at {address}: {error}."),
                 "--addr",

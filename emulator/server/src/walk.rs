@@ -6,15 +6,12 @@ mod child;
 mod here;
 
 use serde::{Deserialize, Serialize};
+use tilewright_app::{Blame, Cancel, Diagnostic, Done, Progress, RunResult};
 use tilewright_protocol::bytes;
+use tilewright_runner::Dist;
 
 use crate::config::Config;
-use crate::dist::Dist;
-use crate::execute::Cancel;
 use crate::http::encoded_layers;
-use crate::problem::{Blame, Problem};
-use crate::progress::Progress;
-use crate::result::{Done, RunResult};
 use crate::runs::fault_problem;
 use crate::upload::{Part, Upload};
 
@@ -40,14 +37,14 @@ pub trait Walk: Send + Sync + 'static {
     /// Walks, and leaves no process behind.
     ///
     /// # Errors
-    /// Why there is no result; [`Problem::cancelled`] soon after `cancel` was asked. A fault of the
+    /// Why there is no result; [`Diagnostic::cancelled`] soon after `cancel` was asked. A fault of the
     /// emulated board is a result.
     fn walk(
         &self,
         errand: Errand,
         progress: &mut dyn FnMut(Progress),
         cancel: &Cancel,
-    ) -> Result<Left, Problem>;
+    ) -> Result<Left, Diagnostic>;
 }
 
 /// What a walk leaves: texts and bytes as clients get them, so that whoever keeps them need not
@@ -59,7 +56,7 @@ pub struct Left {
     /// Data of the event that tells the end.
     pub summary: String,
     /// What the board's fault means, if it had one.
-    pub fault: Option<Problem>,
+    pub fault: Option<Diagnostic>,
     /// The result as JSON.
     #[serde(with = "bytes")]
     pub result: Vec<u8>,
@@ -76,8 +73,8 @@ pub struct LayerFile(#[serde(with = "bytes")] pub Vec<u8>);
 
 impl Left {
     /// What is left of a run, if it is no more than a server keeps.
-    fn of(done: &Done, config: &Config) -> Result<Self, Problem> {
-        let ours = |error: serde_json::Error| Problem::ours(format!("{error}."), "result");
+    fn of(done: &Done, config: &Config) -> Result<Self, Diagnostic> {
+        let ours = |error: serde_json::Error| Diagnostic::ours(format!("{error}."), "result");
         let result = serde_json::to_vec(&done.result).map_err(ours)?;
         within("The result takes", result.len(), config)?;
         let layers = done.layers.as_ref().map(|layers| LayerFile(encoded_layers(layers)));
@@ -94,11 +91,11 @@ impl Left {
     }
 }
 
-fn within(what: &str, bytes: usize, config: &Config) -> Result<(), Problem> {
+fn within(what: &str, bytes: usize, config: &Config) -> Result<(), Diagnostic> {
     if bytes <= config.result_bytes {
         return Ok(());
     }
-    Err(Problem::new(
+    Err(Diagnostic::new(
         Blame::TooLarge,
         format!(
             "{what} {bytes} bytes, more than the {} that are kept of a run.",

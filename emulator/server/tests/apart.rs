@@ -7,13 +7,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
+use tilewright_app::{Blame, Bounds, Cancel, Diagnostic, Progress, Stage};
+use tilewright_runner::Dist;
+use tilewright_server::{Apart, Config, Errand, Part, Spool, Upload, Walk, walk_for_server};
 
 use common::{BOARD, fixture, onnx};
-use tilewright_server::pipeline::Bounds;
-use tilewright_server::{
-    Apart, Blame, Cancel, Config, Dist, Errand, Part, Problem, Progress, Spool, Stage, Upload,
-    Walk, walk_for_server,
-};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().collect();
@@ -59,7 +57,7 @@ fn walk(
     config: Config,
     upload: Upload<Part>,
     cancel: &Cancel,
-) -> (Result<(), Problem>, Vec<Stage>, Duration) {
+) -> (Result<(), Diagnostic>, Vec<Stage>, Duration) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("firmware")).unwrap();
     fs::write(folder.path().join(format!("firmware/{BOARD}.elf")), fixture::elf()).unwrap();
@@ -102,7 +100,7 @@ fn tells_what_is_wrong() {
     let (left, ..) = walk(Config::default(), upload, &Cancel::default());
     let problem = left.unwrap_err();
     assert_eq!(problem.kind, Blame::BadInput, "{problem}");
-    assert!(problem.error.contains("Not a model"), "{problem}");
+    assert!(problem.what.contains("Not a model"), "{problem}");
 }
 
 fn ends_beyond_its_memory() {
@@ -111,7 +109,7 @@ fn ends_beyond_its_memory() {
     let (left, ..) = walk(config, large(), &Cancel::default());
     let problem = left.unwrap_err();
     assert_eq!(problem.kind, Blame::TooLarge, "{problem}");
-    assert!(problem.error.contains("400 MiB"), "{problem}");
+    assert!(problem.what.contains("400 MiB"), "{problem}");
 }
 
 fn ends_beyond_its_time() {
@@ -120,7 +118,7 @@ fn ends_beyond_its_time() {
     let (left, ..) = walk(config, busy(), &Cancel::default());
     let problem = left.unwrap_err();
     assert_eq!(problem.kind, Blame::TooLarge, "{problem}");
-    assert!(problem.error.contains("longer than the 1 s"), "{problem}");
+    assert!(problem.what.contains("longer than the 1 s"), "{problem}");
 }
 
 fn ends_when_cancelled() {

@@ -6,9 +6,9 @@ mod common;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
+use tilewright_server::{Config, Served, serve};
 
 use common::Server;
-use tilewright_server::{Config, Served, serve};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 

@@ -4,12 +4,12 @@
 mod common;
 
 use std::time::{Duration, Instant};
+use tilewright_app::Bounds;
+use tilewright_server::Config;
 
 use axum::http::{Request, StatusCode, header};
 use common::{Server, json, onnx};
 use serde_json::Value;
-use tilewright_server::Config;
-use tilewright_server::pipeline::Bounds;
 
 const LAYERS: usize = 40;
 const SAMPLES: usize = 20;

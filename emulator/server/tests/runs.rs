@@ -5,10 +5,10 @@ mod common;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tilewright_server::Config;
 
 use axum::http::{Request, StatusCode, header};
 use common::{Server, act, bytes, fixture, input, json, post_body, refused};
-use tilewright_server::Config;
 
 #[tokio::test]
 async fn a_run_gives_counts_outputs_and_the_image_that_ran() {

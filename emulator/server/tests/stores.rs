@@ -4,29 +4,29 @@
 mod common;
 
 use std::sync::atomic::Ordering;
+use tilewright_app::{Bounds, PlanFile, Silent, checked_plan, plan_file, zoo};
+use tilewright_server::Config;
 
 use axum::http::StatusCode;
 use common::{BOARD, Server, json, refused};
 use tilewright_planner::{Integrity, Options, Strategy};
-use tilewright_server::pipeline::{PlanFile, checked_plan, plan_file, zoo};
-use tilewright_server::{Cancel, Config};
 
 /// LeNet-5 as planned with `strategy`, and an input.
 fn lenet5(strategy: Strategy) -> (PlanFile, Vec<u8>) {
     let board = tilewright_board::find(BOARD).unwrap();
     let network = zoo::network("lenet5").unwrap();
-    let (config, cancel) = (Config::default(), Cancel::default());
-    let prepared = zoo::analytic(&network, &config.quantising, &mut |_| {}, &cancel).unwrap();
+    let host = Silent::default();
+    let prepared = zoo::analytic(&network, &Bounds::default(), &host).unwrap();
     let (model, options) = (&prepared.model, Options::default());
-    let planned = checked_plan(model, &board, strategy, &options, &mut |_| {}, &cancel).unwrap();
+    let planned = checked_plan(model, &board, strategy, &options, &host).unwrap();
     let elements = model.tensor(model.inputs[0]).shape.elements().unwrap();
-    (plan_file(&planned, model, &board, Integrity::Trusted).unwrap(), vec![0; elements])
+    (plan_file(&planned, model, &board, Integrity::Trusted, &host).unwrap(), vec![0; elements])
 }
 
 async fn bad(server: &Server, parts: &[(&str, &[u8])], place: &str, says: &str) {
     let (status, body) = refused(server.start(parts).await).await;
     assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
-    assert!(body["error"].as_str().unwrap().contains(says), "{says:?} in {body}");
+    assert!(body["what"].as_str().unwrap().contains(says), "{says:?} in {body}");
     assert_eq!(body["where"], place);
 }
 
@@ -92,7 +92,7 @@ async fn a_damaged_store_is_a_failed_run_and_nothing_runs() {
     let id = json(server.start(&parts).await).await["id"].as_str().unwrap().to_owned();
     let status = server.over(&id).await;
     assert_eq!(status["problem"]["kind"], "bad_input", "{status}");
-    assert!(status["problem"]["error"].as_str().unwrap().contains("checksum"), "{status}");
+    assert!(status["problem"]["what"].as_str().unwrap().contains("checksum"), "{status}");
     assert_eq!(server.puppet.started.load(Ordering::SeqCst), 0);
 }
 

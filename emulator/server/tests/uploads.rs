@@ -5,16 +5,16 @@ mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use tilewright_server::Config;
 
 use axum::http::{Method, StatusCode, header};
 use common::{NotBuilt, Server, act, bytes, fixture, get, input, json, post, post_body, refused};
-use tilewright_server::Config;
 use tower::ServiceExt;
 
 async fn bad(server: &Server, parts: &[(&str, &[u8])], says: &str) {
     let (status, body) = refused(server.start(parts).await).await;
     assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
-    assert!(body["error"].as_str().unwrap().contains(says), "{says:?} in {body}");
+    assert!(body["what"].as_str().unwrap().contains(says), "{says:?} in {body}");
 }
 
 #[tokio::test]

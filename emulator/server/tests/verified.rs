@@ -5,17 +5,18 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tilewright_app::{
+    Blame, Cancel, Diagnostic, Done, RunOptions, Silent, Stage, checked_plan, run_plan,
+};
+use tilewright_protocol::RunOutcome;
+use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits};
 
 use common::{BOARD, fixture};
 use tilewright_check::reference::{expected, layer_outputs};
 use tilewright_model::Data;
-use tilewright_planner::{Integrity, Options, Planned, Strategy};
+use tilewright_planner::{Options, Planned, Strategy};
 use tilewright_protocol::{Finish, Job, Response};
 use tilewright_report::Counts;
-use tilewright_server::pipeline::{Machine, checked_plan, run_plan};
-use tilewright_server::{
-    Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, RunOutcome, Stage, WorkerLimits,
-};
 
 /// Gives each watch the bytes that its step should have left.
 struct Parrot {
@@ -29,7 +30,7 @@ impl Execute for Parrot {
         _: &WorkerLimits,
         _: &mut dyn FnMut(&Response),
         _: &Cancel,
-    ) -> Result<RunOutcome, Problem> {
+    ) -> Result<RunOutcome, Diagnostic> {
         let watched = job.watches.iter().map(|watch| {
             let bytes = self.by_step.get(&watch.step)?;
             assert_eq!(bytes.len() as u32, watch.rows * watch.row_bytes);
@@ -56,20 +57,19 @@ impl Execute for Parrot {
         })
     }
 
-    fn ready(&self) -> Result<(), Problem> {
+    fn ready(&self) -> Result<(), Diagnostic> {
         Ok(())
     }
 }
 
-fn planned(options: &Options) -> Result<Planned, Problem> {
+fn planned(options: &Options) -> Result<Planned, Diagnostic> {
     let board = tilewright_board::find(BOARD).unwrap();
-    let cancel = Cancel::default();
-    checked_plan(&fixture::model(), &board, Strategy::Resident, options, &mut |_| {}, &cancel)
+    checked_plan(&fixture::model(), &board, Strategy::Resident, options, &Silent::default())
 }
 
 fn run(change: impl FnOnce(&mut BTreeMap<u32, Vec<u8>>)) -> (Done, Vec<Stage>) {
     let mut stages = Vec::new();
-    let wall = Config::default().worker.wall;
+    let wall = WorkerLimits::default().wall;
     let done = walk(change, wall, &Cancel::default(), &mut |stage| stages.push(stage));
     (done.unwrap(), stages)
 }
@@ -79,7 +79,7 @@ fn walk(
     wall: Duration,
     cancel: &Cancel,
     on_stage: &mut dyn FnMut(Stage),
-) -> Result<Done, Problem> {
+) -> Result<Done, Diagnostic> {
     let (model, planned) = (fixture::model(), planned(&Options::default()).unwrap());
     let board = tilewright_board::find(BOARD).unwrap();
     let inputs =
@@ -93,24 +93,19 @@ fn walk(
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("firmware")).unwrap();
     std::fs::write(folder.path().join(format!("firmware/{BOARD}.elf")), fixture::elf()).unwrap();
-    let config = Config::default();
-    let machine = Machine {
-        mode: Mode::Full,
-        card: None,
-        integrity: Integrity::Trusted,
-        card_faults: &[],
-        executor: &Parrot { by_step },
+    let emulator = Emulator {
         dist: &Dist::at(folder.path()),
-        worker: WorkerLimits { wall, ..config.worker },
-        instructions: config.instructions,
-        console_bytes: config.console_bytes,
+        executor: &Parrot { by_step },
+        limits: WorkerLimits { wall, ..WorkerLimits::default() },
     };
+    let options = RunOptions { comparing: Some(wall), ..RunOptions::default() };
     let mut progress = |news| {
-        if let tilewright_server::Progress::Stage(stage) = news {
+        if let tilewright_app::Progress::Stage(stage) = news {
             on_stage(stage);
         }
     };
-    run_plan(&machine, &board, &model, &planned, &inputs, &mut progress, cancel)
+    let host = Native::new(&mut progress, cancel).with(emulator);
+    run_plan(&options, &board, &model, &planned, &inputs, &host)
 }
 
 #[test]
@@ -125,7 +120,7 @@ fn the_reference_stops_when_asked_and_when_its_time_is_over() {
     assert_eq!(problem.kind, Blame::Cancelled);
     let problem = walk(|_| {}, Duration::ZERO, &Cancel::default(), &mut |_| {}).unwrap_err();
     assert_eq!(problem.kind, Blame::TooLarge);
-    assert!(problem.error.contains("Comparing"), "{problem}");
+    assert!(problem.what.contains("Comparing"), "{problem}");
 }
 
 #[test]
@@ -160,10 +155,10 @@ fn a_plan_that_does_not_fit_names_operator_and_bytes() {
     let planned = planned(&little).unwrap();
     assert!(!planned.report.fits);
     let board = tilewright_board::find(BOARD).unwrap();
-    let problem = tilewright_server::pipeline::unsupported(&planned, &board).unwrap();
+    let problem = tilewright_app::unsupported(&planned, &board).unwrap();
     assert_eq!(problem.kind, Blame::DoesNotFit);
     assert!(problem.place.contains("pool"), "{problem}");
-    assert!(problem.error.contains("16 are there"), "{problem}");
+    assert!(problem.what.contains("16 are there"), "{problem}");
 }
 
 #[test]
@@ -173,6 +168,6 @@ fn a_cancelled_plan_is_none() {
     cancel.cancel();
     let options = Options::default();
     let model = fixture::model();
-    let planned = checked_plan(&model, &board, Strategy::Resident, &options, &mut |_| {}, &cancel);
+    let planned = checked_plan(&model, &board, Strategy::Resident, &options, &Silent(cancel));
     assert_eq!(planned.unwrap_err().kind, Blame::Cancelled);
 }

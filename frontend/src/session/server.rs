@@ -59,7 +59,7 @@ fn number(value: &JsValue, key: &str) -> Option<f64> {
 
 /// A problem as the server describes it; nothing if the value is none.
 fn problem(value: &JsValue) -> Option<Trouble> {
-    let what = text(value, "error");
+    let what = text(value, "what");
     (!what.is_empty()).then(|| Trouble::new(what, text(value, "where"), text(value, "what_to_do")))
 }
 

@@ -20,7 +20,7 @@ struct Status {
 
 #[derive(Deserialize)]
 struct Problem {
-    error: String,
+    what: String,
     #[serde(rename = "where")]
     place: String,
     what_to_do: String,
@@ -78,7 +78,7 @@ pub fn judge(
     let result = match (status.result, status.problem) {
         (Some(result), _) => result,
         (None, Some(problem)) => {
-            return Err(Trouble::new(problem.error, problem.place, problem.what_to_do));
+            return Err(Trouble::new(problem.what, problem.place, problem.what_to_do));
         }
         (None, None) => {
             let detail = "The server says neither why nor what.";

@@ -4,11 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use tilewright_app::{Blame, Bounds, Diagnostic, Need, Samples, Silent};
 use tilewright_formats::ModelFile;
 use tilewright_model::quantise::QuantiseOptions;
 use tilewright_model::{Model, Store};
-use tilewright_server::pipeline::{self, Bounds, Samples};
-use tilewright_server::{Blame, Cancel, Problem};
 
 /// What became of a file.
 #[derive(Debug)]
@@ -23,7 +22,7 @@ pub enum Opened {
     /// A model of which memory alone is planned, with the operators that nothing here computes.
     Planned(String),
     /// Refused, with the reason.
-    Refused(Problem),
+    Refused(Diagnostic),
 }
 
 /// Reads a file and makes an int8 model of it, as the command line does with `--samples random`.
@@ -39,8 +38,7 @@ pub fn open(path: &Path) -> Result<Opened, String> {
         Ok(found.map(|bytes| Arc::new(bytes) as Arc<dyn Store>))
     };
     let file = ModelFile { name: &name, bytes: Arc::new(bytes), beside: &beside };
-    let cancel = Cancel::default();
-    Ok(match opened(&file, &cancel) {
+    Ok(match opened(&file) {
         Ok(opened) => opened,
         Err(problem) => Opened::Refused(problem),
     })
@@ -49,31 +47,27 @@ pub fn open(path: &Path) -> Result<Opened, String> {
 /// The size of each dimension that a file leaves open, the batch among them.
 const OPEN_DIMENSIONS: usize = 1;
 
-fn opened(file: &ModelFile<'_>, cancel: &Cancel) -> Result<Opened, Problem> {
-    let quiet = &mut |_| {};
-    let model = match pipeline::import(file, &[], quiet, cancel) {
+fn opened(file: &ModelFile<'_>) -> Result<Opened, Diagnostic> {
+    let host = Silent::default();
+    let model = match tilewright_app::import(file, &[], &host) {
         Err(problem) if problem.kind == Blame::BadInput => {
             let dims = open_dimensions(&problem).ok_or(problem)?;
-            pipeline::import(file, &dims, quiet, cancel)?
+            tilewright_app::import(file, &dims, &host)?
         }
         model => model?,
     };
     let as_int8 = model.is_int8();
     let options = QuantiseOptions::default();
     let prepared =
-        pipeline::prepare(model, Samples::Random, &options, &Bounds::default(), quiet, cancel)?;
+        tilewright_app::prepare(model, Samples::Random, &options, &Bounds::default(), &host)?;
     if prepared.first.is_empty() && !prepared.model.inputs.is_empty() {
         return Ok(Opened::Planned(prepared.samples));
     }
     Ok(Opened::Runs { model: prepared.model, as_int8 })
 }
 
-/// The names in what a problem says to do about dimensions that a file leaves open: `--dim 'NAME=SIZE'`.
-fn open_dimensions(problem: &Problem) -> Option<Vec<(String, usize)>> {
-    let named = problem.what_to_do.split("--dim '").skip(1);
-    let names: Vec<_> = named
-        .filter_map(|rest| rest.split_once("=SIZE'"))
-        .map(|(name, _)| (name.to_owned(), OPEN_DIMENSIONS))
-        .collect();
-    (!names.is_empty()).then_some(names)
+/// A size for each dimension that a file leaves open, if that is why it is refused.
+fn open_dimensions(problem: &Diagnostic) -> Option<Vec<(String, usize)>> {
+    let Some(Need::Dimensions(names)) = &problem.needs else { return None };
+    Some(names.iter().map(|name| (name.clone(), OPEN_DIMENSIONS)).collect())
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
+use tilewright_app::{Blame, Cancel, Diagnostic, RunOptions, checked_plan, run_plan, unsupported};
+use tilewright_runner::{self as runner, Dist, Native, WorkerLimits, Workers};
 
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
@@ -10,8 +12,6 @@ use tilewright_check::reference::inputs_of_frames;
 use tilewright_model::{Model, int8};
 use tilewright_planner::Planned;
 use tilewright_runtime::Pace;
-use tilewright_server::pipeline::{Machine, checked_plan, run_plan, unsupported};
-use tilewright_server::{Blame, Cancel, Config, Dist, Mode, Problem, WorkerLimits, Workers};
 
 use super::Case;
 use crate::host;
@@ -77,6 +77,9 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// Longest that a run, or the comparison of one, may take.
+const LONGEST: Duration = Duration::from_secs(600);
+
 /// Where cases run.
 pub struct Lab {
     dist: Dist,
@@ -113,18 +116,19 @@ impl Lab {
         case: &Case,
         engine: Engine,
         cancel: &Cancel,
-    ) -> Result<Verdict, Problem> {
-        let unknown = |error| Problem::ours(error, "board");
+    ) -> Result<Verdict, Diagnostic> {
+        let unknown = |error| Diagnostic::ours(error, "board");
         let board = case.board().map_err(unknown)?;
         if let Some(why) = case.strategy.unsupported(model, Some(&board)) {
             return Ok(Verdict::Unsupported(why.what));
         }
         let quiet = &mut |_| {};
-        let planned = checked_plan(model, &board, case.strategy, &case.options(), quiet, cancel);
+        let host = Native::new(quiet, cancel);
+        let planned = checked_plan(model, &board, case.strategy, &case.options(), &host);
         let planned = match planned {
             Ok(planned) => planned,
-            Err(Problem { kind: Blame::BadInput | Blame::TooLarge, error, .. }) => {
-                return Ok(Verdict::Unsupported(error));
+            Err(Diagnostic { kind: Blame::BadInput | Blame::TooLarge, what, .. }) => {
+                return Ok(Verdict::Unsupported(what));
             }
             Err(problem) => return Err(problem),
         };
@@ -132,7 +136,7 @@ impl Lab {
             let memory = planned.report.does_not_fit.map(|reason| reason.memory);
             return Ok(match memory.filter(|_| problem.kind == Blame::DoesNotFit) {
                 Some(memory) => Verdict::DoesNotFit(memory),
-                None => Verdict::CannotRun(problem.error),
+                None => Verdict::CannotRun(problem.what),
             });
         }
         match engine {
@@ -148,22 +152,19 @@ impl Lab {
         board: &Board,
         planned: &Planned,
         cancel: &Cancel,
-    ) -> Result<Verdict, Problem> {
-        let limits = Config::default();
+    ) -> Result<Verdict, Diagnostic> {
         let options = case.options();
-        let machine = Machine {
-            card: None,
-            executor: &self.workers,
-            dist: &self.dist,
-            worker: WorkerLimits { wall: Duration::from_secs(600), ..limits.worker },
-            instructions: limits.instructions.saturating_mul(planned.plan.frames().into()),
-            console_bytes: limits.console_bytes,
-            mode: Mode::Full,
+        let limits = WorkerLimits { wall: LONGEST, ..WorkerLimits::default() };
+        let emulator = runner::Emulator { dist: &self.dist, executor: &self.workers, limits };
+        let run = RunOptions {
+            comparing: Some(LONGEST),
             integrity: options.integrity,
-            card_faults: &[],
+            ..RunOptions::of_frames(planned.plan.frames())
         };
         let inputs = case.inputs(model);
-        let done = run_plan(&machine, board, model, planned, &inputs, &mut |_| {}, cancel)?;
+        let quiet = &mut |_| {};
+        let host = Native::new(quiet, cancel).with(emulator);
+        let done = run_plan(&run, board, model, planned, &inputs, &host)?;
         let result = done.result;
         if let Some(fault) = result.fault {
             return Ok(Verdict::Wrong(format!("fault: {}", fault.message)));

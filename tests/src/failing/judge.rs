@@ -2,8 +2,8 @@
 
 use tilewright_plan::{Instruction, LaneKind, Space};
 use tilewright_planner::Integrity;
+use tilewright_protocol::RunOutcome;
 use tilewright_report::{Fault, FaultKind};
-use tilewright_runner::RunOutcome;
 
 use super::draw::Case;
 use super::other::Refusal;

@@ -93,7 +93,9 @@ fn server(project: &Project, selection: Selection) -> Result<()> {
     let mut command = project.cargo(Workspace::Main, "build");
     command.arg("--release");
     match selection {
-        Selection::Product => command.args(["--package", "tilewright-cli"]),
+        Selection::Product => {
+            command.args(["--package", "tilewright-cli", "--package", "tilewright-server"])
+        }
         Selection::Tests => command.args(["--workspace", "--all-targets"]),
     };
     process::visible(&mut command)

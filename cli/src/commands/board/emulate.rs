@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
+use tilewright_app::{Blame, Cancel, Diagnostic};
+use tilewright_runner::{Dist, Execute, WorkerLimits, Workers};
+use tilewright_runner::{Runner, RunnerError};
 
 use tilewright_image::ImageForm;
 use tilewright_plan::Space;
 use tilewright_protocol::{CardJob, Finish, Hardware, Job, Limits, Mode, Response};
-use tilewright_runner::{Runner, RunnerError};
-use tilewright_server::{Blame, Cancel, Config, Dist, Execute, Problem, WorkerLimits, Workers};
 
 use crate::args::board::Emulate;
 use crate::desk::image::Image;
@@ -22,7 +23,7 @@ use crate::{Said, interrupt};
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Serves the emulated board at a pseudo-terminal.
-pub fn emulate(options: &Emulate) -> Result<Said, Problem> {
+pub fn emulate(options: &Emulate) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let image = Image::read(&options.image, options.board.as_deref())?;
     let job = job(&image)?;
@@ -30,7 +31,7 @@ pub fn emulate(options: &Emulate) -> Result<Said, Problem> {
     Workers::new(&dist).ready()?;
     let runner = Runner::find().or_else(|_| dist.worker().map(Runner::new))?;
     let pseudo = Pseudo::open().map_err(|error| {
-        Problem::ours(format!("There is no pseudo-terminal: {error}."), "pseudo-terminal")
+        Diagnostic::ours(format!("There is no pseudo-terminal: {error}."), "pseudo-terminal")
     })?;
     say(&format!(
         "{} stands at {}\nIt starts when a program opens this port. Enter is its reset button, Ctrl-C ends it.",
@@ -49,9 +50,9 @@ fn say(text: &str) {
     let _ = writeln!(to, "{}", obeyed(text)).and_then(|()| to.flush());
 }
 
-fn job(image: &Image) -> Result<Job, Problem> {
+fn job(image: &Image) -> Result<Job, Diagnostic> {
     let wrong = |error: &str, what_to_do: &str| {
-        Problem::new(Blame::BadInput, error, image.path.display().to_string(), what_to_do)
+        Diagnostic::new(Blame::BadInput, error, image.path.display().to_string(), what_to_do)
     };
     if image.form != ImageForm::Elf {
         return Err(wrong(
@@ -122,7 +123,7 @@ enum Ended {
 }
 
 impl Stand<'_> {
-    fn serve(&self, buttons: &Receiver<()>) -> Result<(), Problem> {
+    fn serve(&self, buttons: &Receiver<()>) -> Result<(), Diagnostic> {
         while !self.cancel.is_cancelled() {
             if !self.pseudo.is_open() {
                 thread::sleep(LOOK);
@@ -139,12 +140,12 @@ impl Stand<'_> {
         Ok(())
     }
 
-    fn failed(&self, error: &io::Error) -> Problem {
-        Problem::ours(format!("{error}."), self.pseudo.path().display().to_string())
+    fn failed(&self, error: &io::Error) -> Diagnostic {
+        Diagnostic::ours(format!("{error}."), self.pseudo.path().display().to_string())
     }
 
     /// The board, from reset until it is reset again or nobody listens any more.
-    fn run(&self, buttons: &Receiver<()>) -> Result<Ended, Problem> {
+    fn run(&self, buttons: &Receiver<()>) -> Result<Ended, Diagnostic> {
         let (host, bytes) = channel();
         let off = AtomicBool::new(false);
         // Said before the greeting and before each answer: a program that has just opened the port may lose the first.
@@ -180,7 +181,7 @@ impl Stand<'_> {
             match result {
                 Err(RunnerError::Cancelled) => Ok(ended),
                 Ok(_) => Ok(ended),
-                Err(error) => Err(Problem::ours(format!("{error}."), "emulator worker")),
+                Err(error) => Err(Diagnostic::ours(format!("{error}."), "emulator worker")),
             }
         })
     }
@@ -198,7 +199,7 @@ impl Stand<'_> {
         is_due: &AtomicBool,
         off: &AtomicBool,
     ) -> Result<Finish, RunnerError> {
-        let limits = WorkerLimits { wall: Duration::MAX, ..Config::default().worker };
+        let limits = WorkerLimits { wall: Duration::MAX, ..WorkerLimits::default() };
         let mut begins_line = true;
         let mut on_event = |response: &Response| {
             if let Response::Console(bytes) = response {

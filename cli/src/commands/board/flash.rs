@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use tilewright_server::{Cancel, Problem};
+use tilewright_app::{Cancel, Diagnostic};
 
 use crate::args::board::{Flash, Flashing};
 use crate::desk::image::Image;
@@ -11,7 +11,7 @@ use crate::text::{DIM, obeyed};
 use crate::{Said, interrupt};
 
 /// Writes an image to a board.
-pub fn flash(options: &Flash) -> Result<Said, Problem> {
+pub fn flash(options: &Flash) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let image = Image::read(&options.image, options.board.as_deref())?;
     write(&image, &options.flashing, &cancel)?.reset(&mut tell, &cancel)?;
@@ -28,7 +28,7 @@ pub fn flash(options: &Flash) -> Result<Said, Problem> {
 ///
 /// # Errors
 /// If there is nothing to write with, or it fails.
-pub fn write(image: &Image, flashing: &Flashing, cancel: &Cancel) -> Result<Way, Problem> {
+pub fn write(image: &Image, flashing: &Flashing, cancel: &Cancel) -> Result<Way, Diagnostic> {
     let way = way(image, flashing)?;
     way.write(&mut tell, cancel)?;
     Ok(way)

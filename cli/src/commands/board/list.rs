@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use tilewright_server::Problem;
+use tilewright_app::Diagnostic;
 
 use crate::Said;
 use crate::commands::json;
@@ -88,7 +88,7 @@ fn look() -> Desk {
 }
 
 /// Lists what is on the desk.
-pub fn list(as_json: bool) -> Result<Said, Problem> {
+pub fn list(as_json: bool) -> Result<Said, Diagnostic> {
     let desk = look();
     if as_json {
         return Ok(Said::well(json(&desk)?));

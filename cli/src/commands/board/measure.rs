@@ -4,6 +4,11 @@ mod told;
 mod utc;
 
 use std::time::{Duration, SystemTime};
+use tilewright_app::{
+    Blame, Cancel, Diagnostic, Package, PlanFile, Prepared, RunOptions, RunResult, bytes_of,
+    checked_plan, hexadecimal, plan_file, run_image, sha256, unsupported,
+};
+use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits, Workers};
 
 use tilewright_board::Board;
 use tilewright_check::reference::{expected_outputs, inputs_of_frames};
@@ -12,13 +17,6 @@ use tilewright_model::Data;
 use tilewright_plan::Micros;
 use tilewright_planner::{Integrity, Options, Planned};
 use tilewright_report::sentence;
-use tilewright_server::pipeline::{
-    Machine, Package, PlanFile, Prepared, bytes_of, checked_plan, plan_file, run_image, unsupported,
-};
-use tilewright_server::{
-    Blame, Cancel, Config, Dist, Execute, Mode, Problem, RunResult, WorkerLimits, Workers,
-    hexadecimal, sha256,
-};
 
 use super::flash;
 use super::talk::{Talked, resetter_of, with_board};
@@ -49,7 +47,7 @@ struct Measured<'m> {
 }
 
 /// Measures a model on a board.
-pub fn measure(options: &Measure) -> Result<Said, Problem> {
+pub fn measure(options: &Measure) -> Result<Said, Diagnostic> {
     // What keeps a board from answering is looked for before anything takes time.
     choose(options.at.port.as_deref())?;
     let mut teller = Teller::new();
@@ -82,38 +80,39 @@ pub fn measure(options: &Measure) -> Result<Said, Problem> {
 }
 
 impl<'m> Measured<'m> {
-    fn plan(options: &'m Measure, teller: &mut Teller) -> Result<Self, Problem> {
+    fn plan(options: &'m Measure, teller: &mut Teller) -> Result<Self, Diagnostic> {
         let cancel = interrupt::cancelled_by_ctrl_c()?;
         let mut tell = |progress| teller.tell(&progress);
+        let host = Native::new(&mut tell, &cancel);
         let board = load::board(&options.on)?;
         let dist = Dist::find()?;
         let integrity = options.checked.integrity();
         if integrity == Integrity::Sealed {
-            return Err(Problem::new(
+            return Err(Diagnostic::new(
                 Blame::BadInput,
                 "Each sealed image has a key of its own, so that the one on the board is never this one.",
                 "--encrypt",
                 "Leave it out, or flash the image and use `tilewright board run`.",
             ));
         }
-        let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
+        let prepared = load::prepared(&options.on.quantised, &host)?;
         let inputs = load::input(&prepared, options.input.as_deref())?;
         let recipe = load::recipe(&options.from, &prepared.model)?;
         let choices = Options { integrity, recipe, ..load::options(&options.on, &board)? };
         let model = &prepared.model;
-        let planned = checked_plan(model, &board, options.strategy, &choices, &mut tell, &cancel)?;
+        let planned = checked_plan(model, &board, options.strategy, &choices, &host)?;
         if let Some(problem) = unsupported(&planned, &board) {
             return Err(problem);
         }
-        let file = plan_file(&planned, model, &board, integrity)?;
+        let file = plan_file(&planned, model, &board, integrity, &host)?;
         let inputs = inputs_of_frames(&inputs, planned.plan.frames());
         Ok(Self { options, board, prepared, planned, file, inputs, choices, dist, cancel })
     }
 
     /// Writes the image to the board; gives what resets it then.
-    fn flash(&self) -> Result<Way, Problem> {
+    fn flash(&self) -> Result<Way, Diagnostic> {
         if !self.file.external_flash().is_empty() || !self.file.card().is_empty() {
-            return Err(Problem::new(
+            return Err(Diagnostic::new(
                 Blame::BadInput,
                 "The plan keeps weights outside of the microcontroller, which no tool writes along with the image.",
                 "--flash",
@@ -121,9 +120,13 @@ impl<'m> Measured<'m> {
                  says, and measure without --flash.",
             ));
         }
-        let firmware =
-            Package::new(&self.dist, &self.board, self.file.bytes().to_vec())?.image()?;
-        let wrong = |error| Problem::ours(format!("{error}."), "temporary folder");
+        let firmware = Package::new(
+            self.dist.firmware(&self.board.id)?,
+            &self.board,
+            self.file.bytes().to_vec(),
+        )
+        .image()?;
+        let wrong = |error| Diagnostic::ours(format!("{error}."), "temporary folder");
         let folder = tempfile::tempdir().map_err(wrong)?;
         let stem = load::stem(&self.options.on.quantised.file)?;
         let path = folder.path().join(format!("{stem}.elf"));
@@ -142,36 +145,38 @@ impl<'m> Measured<'m> {
         Micros(report.latency_us.map_or(0.0, |latency| latency.0 * part))
     }
 
-    fn reference(&self) -> Result<Vec<Vec<i8>>, Problem> {
+    fn reference(&self) -> Result<Vec<Vec<i8>>, Diagnostic> {
         let stop = || self.cancel.is_cancelled();
         expected_outputs(&self.prepared.model, &self.inputs, &stop).map_err(|error| {
             self.cancel.check().err().unwrap_or_else(|| {
-                Problem::ours(sentence(&error.to_string()), "reference interpreter")
+                Diagnostic::ours(sentence(&error.to_string()), "reference interpreter")
             })
         })
     }
 
     /// The same on the emulated board; nothing if it cannot run or takes a fault.
-    fn emulate(&self, payload: &[u8], teller: &mut Teller) -> Result<Option<RunResult>, Problem> {
+    fn emulate(
+        &self,
+        payload: &[u8],
+        teller: &mut Teller,
+    ) -> Result<Option<RunResult>, Diagnostic> {
         let workers = Workers::new(&self.dist);
         if workers.ready().is_err() {
             return Ok(None);
         }
-        let limits = Config::default();
-        let machine = Machine {
+        let run = RunOptions {
             card: self.choices.card.as_ref(),
-            executor: &workers,
-            dist: &self.dist,
-            worker: WorkerLimits { wall: LONGEST, ..limits.worker },
-            instructions: limits.instructions.saturating_mul(self.planned.plan.frames().into()),
-            console_bytes: limits.console_bytes,
-            mode: Mode::Full,
             integrity: self.choices.integrity,
-            card_faults: &[],
+            ..RunOptions::of_frames(self.planned.plan.frames())
         };
-        let (board, cancel) = (&self.board, &self.cancel);
+        let emulator = Emulator {
+            dist: &self.dist,
+            executor: &workers,
+            limits: WorkerLimits { wall: LONGEST, ..WorkerLimits::default() },
+        };
         let mut tell = |progress| teller.tell(&progress);
-        let done = run_image(&machine, board, &self.file, payload, false, &mut tell, cancel);
+        let host = Native::new(&mut tell, &self.cancel).with(emulator);
+        let done = run_image(&run, &self.board, &self.file, payload, false, &host);
         match done {
             Ok(done) => Ok(Some(done.result).filter(|result| result.fault.is_none())),
             Err(problem) if problem.kind == Blame::Cancelled => Err(problem),
@@ -186,7 +191,7 @@ impl<'m> Measured<'m> {
         payload: &[u8],
         reference: &[Vec<i8>],
         emulated: Option<&RunResult>,
-    ) -> Result<Record, Problem> {
+    ) -> Result<Record, Diagnostic> {
         let date = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let measured = tilewright_desk::Measured {
             outcome: &talked.outcome,
@@ -211,7 +216,7 @@ impl<'m> Measured<'m> {
         }))
     }
 
-    fn model_sha256(&self) -> Result<Option<String>, Problem> {
+    fn model_sha256(&self) -> Result<Option<String>, Diagnostic> {
         let path = &self.options.on.quantised.file.model;
         if load::of_zoo(path)?.is_some() {
             return Ok(None);

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use serde::Serialize;
+use tilewright_app::{Diagnostic, hexadecimal};
 use tilewright_desk::{MeasuredOn, RecordKinds};
 use tilewright_plan::image::Expected;
 use tilewright_plan::{Cycles, PlanImage};
 use tilewright_report::Kind;
 use tilewright_report::sentence;
-use tilewright_server::{Problem, hexadecimal};
 
 use super::talk::{Talked, origin, resetter_of, with_board};
 use crate::args::board::Run;
@@ -58,14 +58,14 @@ struct View<'t> {
 }
 
 /// Runs an image's program on the board that holds it.
-pub fn run(options: &Run) -> Result<Said, Problem> {
+pub fn run(options: &Run) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let image = Image::read(&options.image, None)?;
     let payload = image.input(options.input.as_deref())?;
     let bytes = image.aligned_plan();
     let expected = Expected { board: &image.board.id, space_bytes: image.board.space_bytes() };
     let plan = PlanImage::read(bytes.bytes(), &expected)
-        .map_err(|error| Problem::ours(sentence(&error.to_string()), "plan image"))?;
+        .map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "plan image"))?;
     let (at, board) = (&options.at, &image.board);
     let by = resetter_of(at, board, &options.flashing)?;
     let talked = with_board(at, board, &plan, &payload, None, by.as_ref(), &cancel)?;

@@ -3,13 +3,13 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use tilewright_app::{Blame, Cancel, Diagnostic};
 use tilewright_board::Board;
 use tilewright_desk::{
     Expected, MeasuredOn, Outcome, Patience, PortKind, Session, Unusable, measured_on,
 };
 use tilewright_plan::PlanImage;
 use tilewright_report::sentence;
-use tilewright_server::{Blame, Cancel, Problem};
 
 use super::flash::tell;
 use crate::args::board::{AtPort, Flashing};
@@ -35,7 +35,7 @@ pub fn resetter_of(
     at: &AtPort,
     board: &Board,
     flashing: &Flashing,
-) -> Result<Option<Way>, Problem> {
+) -> Result<Option<Way>, Diagnostic> {
     at.reset.then(|| resetter(board, flashing)).transpose()
 }
 
@@ -51,7 +51,7 @@ pub fn with_board(
     predicted: Option<Duration>,
     by: Option<&Way>,
     cancel: &Cancel,
-) -> Result<Talked, Problem> {
+) -> Result<Talked, Diagnostic> {
     let within = |seconds: NonZeroU64| Duration::from_secs(seconds.get());
     let mut patience = Patience::with_prediction(within(at.greeting_within), predicted);
     patience.answer_within = at.answer_within.map_or(patience.answer_within, within);
@@ -61,7 +61,7 @@ pub fn with_board(
             Unusable::NoProgram => ("image", "Make the image with this version of Tilewright."),
             Unusable::Input(_) => ("--input", "Give a smaller input."),
         };
-        Problem::new(Blame::BadInput, sentence(&error.to_string()), place, what_to_do)
+        Diagnostic::new(Blame::BadInput, sentence(&error.to_string()), place, what_to_do)
     })?;
     let baud = expected.baud;
     let path = choose(at.port.as_deref())?;

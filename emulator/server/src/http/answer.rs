@@ -1,23 +1,33 @@
 //! Answers that are not results.
 
 use std::any::Any;
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_report::sentence;
 
 use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::problem::{Blame, Problem};
-
 /// Seconds after which a refused client may try again.
 const RETRY_SECONDS: &str = "5";
 
-impl IntoResponse for Problem {
+/// A diagnostic as an answer.
+#[derive(Debug)]
+pub struct Refusal(pub Diagnostic);
+
+impl From<Diagnostic> for Refusal {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(diagnostic)
+    }
+}
+
+impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let status =
-            StatusCode::from_u16(self.kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let busy = self.kind == Blame::Busy;
-        let mut response = (status, Json(self)).into_response();
+        let Self(diagnostic) = self;
+        let status = StatusCode::from_u16(diagnostic.kind.status());
+        let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let busy = diagnostic.kind == Blame::Busy;
+        let mut response = (status, Json(diagnostic)).into_response();
         if busy {
             let value = HeaderValue::from_static(RETRY_SECONDS);
             response.headers_mut().insert(header::RETRY_AFTER, value);
@@ -27,18 +37,18 @@ impl IntoResponse for Problem {
 }
 
 /// There is no such route.
-pub async fn unknown(uri: Uri) -> Problem {
-    Problem::new(
+pub async fn unknown(uri: Uri) -> Refusal {
+    Refusal(Diagnostic::new(
         Blame::NotFound,
         "There is nothing at this address.",
         shortened(uri.path()),
         "The description at /api/openapi.json lists all addresses.",
-    )
+    ))
 }
 
 /// The route exists, but not for this method.
 pub async fn wrong_method(method: Method, uri: Uri) -> Response {
-    let problem = Problem::new(
+    let problem = Diagnostic::new(
         Blame::BadInput,
         format!("The method {method} is not known here."),
         shortened(uri.path()),
@@ -72,7 +82,7 @@ pub async fn as_json(method: Method, uri: Uri, response: Response) -> Response {
         _ => Blame::Ours,
     };
     let what_to_do = format!("{method} it as the description at /api/openapi.json says.");
-    let problem = Problem::new(kind, sentence(error), shortened(uri.path()), what_to_do);
+    let problem = Diagnostic::new(kind, sentence(error), shortened(uri.path()), what_to_do);
     (status, Json(problem)).into_response()
 }
 
@@ -83,5 +93,5 @@ fn shortened(path: &str) -> String {
 
 /// A handler panicked.
 pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
-    Problem::ours("The server failed to answer this request.", "server").into_response()
+    Refusal(Diagnostic::ours("The server failed to answer this request.", "server")).into_response()
 }

@@ -8,12 +8,11 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use tilewright_app::{BoardView, Diagnostic, ZooView};
 use utoipa::ToSchema;
 
 use super::Shared;
-use crate::board_view::BoardView;
-use crate::problem::Problem;
-use crate::zoo_view::ZooView;
+use super::answer::Refusal;
 
 /// What this server is and can.
 #[derive(Debug, Serialize, ToSchema)]
@@ -25,7 +24,7 @@ pub struct Health {
     /// Whether the emulator's worker program has been built, so that plans can be run.
     pub can_run: bool,
     /// What is missing for that, and what to do; null if nothing is.
-    pub missing: Option<crate::Problem>,
+    pub missing: Option<Diagnostic>,
     /// Ids of boards whose firmware has been built.
     pub boards_with_firmware: Vec<String>,
     /// Runs under way or waiting.
@@ -69,7 +68,7 @@ pub async fn health(State(shared): State<Shared>) -> Json<Health> {
     get, path = "/api/zoo", tag = "server",
     responses(
         (status = 200, description = "All networks", body = Vec<ZooView>),
-        (status = 500, description = "One cannot be built", body = Problem)
+        (status = 500, description = "One cannot be built", body = Diagnostic)
     )
 )]
 pub async fn zoo() -> Response {
@@ -87,8 +86,9 @@ pub async fn zoo() -> Response {
         Ok(Ok(views)) => {
             ([(header::CONTENT_TYPE, "application/json")], views.clone()).into_response()
         }
-        Ok(Err(error)) => Problem::ours(error.clone(), "zoo").into_response(),
-        Err(_) => Problem::ours("Building the networks ended by a panic.", "zoo").into_response(),
+        Ok(Err(error)) => Refusal(Diagnostic::ours(error.clone(), "zoo")).into_response(),
+        Err(_) => Refusal(Diagnostic::ours("Building the networks ended by a panic.", "zoo"))
+            .into_response(),
     }
 }
 

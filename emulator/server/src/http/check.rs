@@ -3,11 +3,10 @@
 use std::io;
 
 use axum::body::Bytes;
+use tilewright_app::{Blame, Diagnostic, Package, PlanFile, StoreStart};
 use tilewright_board::Board;
 
 use super::Shared;
-use crate::pipeline::{self, Package, PlanFile, StoreStart};
-use crate::problem::{Blame, Problem};
 use crate::runs::{Kept, Work};
 use crate::upload::{Part, Upload};
 use crate::walk::{Errand, Left};
@@ -17,7 +16,7 @@ use crate::walk::{Errand, Left};
 ///
 /// # Errors
 /// What is wrong with the upload.
-pub fn work(shared: &Shared, board: Board, upload: Upload<Part>) -> Result<Work, Problem> {
+pub fn work(shared: &Shared, board: Board, upload: Upload<Part>) -> Result<Work, Diagnostic> {
     // Without firmware there is nothing to run; its bytes are read when the run's turn has come.
     if !shared.dist().has_firmware(&board.id) {
         shared.dist().firmware(&board.id)?;
@@ -26,7 +25,7 @@ pub fn work(shared: &Shared, board: Board, upload: Upload<Part>) -> Result<Work,
         check_image(&board, image, &upload)?;
     }
     if let Some(name) = &upload.zoo {
-        pipeline::zoo::network(name)?;
+        tilewright_app::zoo::network(name)?;
     }
     let shared = shared.clone();
     Ok(Box::new(move |progress, cancel| {
@@ -40,13 +39,13 @@ pub fn work(shared: &Shared, board: Board, upload: Upload<Part>) -> Result<Work,
             fault,
             result: Bytes::from(result),
             layers: layers.map(|file| Bytes::from(file.0)),
-            package: Package::new(shared.dist(), &board, plan)?,
+            package: Package::new(shared.dist().firmware(&board.id)?, &board, plan),
         })
     }))
 }
 
-fn check_image(board: &Board, image: &Part, upload: &Upload<Part>) -> Result<(), Problem> {
-    let read = |error: io::Error| Problem::ours(format!("{error}."), "upload");
+fn check_image(board: &Board, image: &Part, upload: &Upload<Part>) -> Result<(), Diagnostic> {
+    let read = |error: io::Error| Diagnostic::ours(format!("{error}."), "upload");
     let file = PlanFile::read(&image.whole().map_err(read)?, board)?;
     let head = |part: &Option<Part>| {
         part.as_ref().map(|part| part.read(0, PlanFile::STORE_HEAD)).transpose().map_err(read)
@@ -58,7 +57,7 @@ fn check_image(board: &Board, image: &Part, upload: &Upload<Part>) -> Result<(),
         start(card.as_deref(), &upload.card),
     )?;
     let input = upload.input.as_ref().ok_or_else(|| {
-        Problem::new(
+        Diagnostic::new(
             Blame::BadInput,
             "A plan image alone holds no input.",
             "input",

@@ -10,10 +10,11 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use serde::Deserialize;
+use tilewright_app::Diagnostic;
 
 use super::Shared;
+use super::answer::Refusal;
 use crate::connections::{Streaming, Traffic};
-use crate::problem::Problem;
 use crate::runs::{Listener, RunEvent};
 
 /// How often a silent stream says that it still lives.
@@ -51,7 +52,7 @@ struct Follow {
     responses(
         (status = 204, description = "The run is over and all its events were given before"),
         (status = 200, description = "Events", content_type = "text/event-stream", body = String),
-        (status = 404, description = "No such run", body = Problem)
+        (status = 404, description = "No such run", body = Diagnostic)
     )
 )]
 pub async fn follow(
@@ -60,7 +61,7 @@ pub async fn follow(
     Query(resume): Query<Resume>,
     headers: HeaderMap,
     traffic: Option<Extension<Arc<Traffic>>>,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refusal> {
     let run = shared.runs().find(&id)?;
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
     let after = last.or(resume.after).unwrap_or(0);

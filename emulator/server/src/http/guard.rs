@@ -7,8 +7,9 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tilewright_app::{Blame, Diagnostic};
 
-use crate::problem::{Blame, Problem};
+use super::answer::Refusal;
 
 /// Longest path, and longest name in it: what is served has far shorter ones.
 const LONGEST_PATH: usize = 1024;
@@ -28,7 +29,7 @@ impl Origins {
         Self { loopback_only: address.ip().is_loopback() }
     }
 
-    fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Diagnostic> {
         if uri.path().len() > LONGEST_PATH
             || uri.path().split('/').any(|name| name.len() > LONGEST_NAME)
         {
@@ -37,7 +38,7 @@ impl Origins {
                  part {LONGEST_NAME}."
             );
             let what_to_do = "The page is at /, the API's description at /api/openapi.json.";
-            return Err(Problem::new(Blame::NotFound, error, "path", what_to_do));
+            return Err(Diagnostic::new(Blame::NotFound, error, "path", what_to_do));
         }
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let named = uri.authority().map(|authority| authority.as_str());
@@ -45,7 +46,7 @@ impl Origins {
         let is_one = headers.get_all(header::HOST).iter().count() < 2
             && named.is_none_or(|named| named.eq_ignore_ascii_case(host));
         let Some(name) = name_of(host).filter(|_| is_one) else {
-            return Err(Problem::new(
+            return Err(Diagnostic::new(
                 Blame::BadInput,
                 "The request does not name one host as it must: a name or an address, and perhaps \
                  a port.",
@@ -54,7 +55,7 @@ impl Origins {
             ));
         };
         if self.loopback_only && !is_loopback(name) {
-            return Err(Problem::new(
+            return Err(Diagnostic::new(
                 Blame::Forbidden,
                 format!("This server answers on this computer only, not as '{host}'."),
                 "Host",
@@ -76,7 +77,7 @@ impl Origins {
         if same {
             return Ok(());
         }
-        Err(Problem::new(
+        Err(Diagnostic::new(
             Blame::Forbidden,
             "Pages of other origins may not start or end runs.",
             "Origin",
@@ -116,7 +117,7 @@ fn is_loopback(name: &str) -> bool {
 pub async fn check(State(origins): State<Origins>, request: Request, next: Next) -> Response {
     match origins.check(request.method(), request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+        Err(problem) => Refusal(problem).into_response(),
     }
 }
 

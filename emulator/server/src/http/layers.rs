@@ -3,11 +3,11 @@
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use tilewright_app::{Blame, Diagnostic, LayerBytes};
 
 use super::Shared;
+use super::answer::Refusal;
 use super::run_routes::finished;
-use crate::problem::{Blame, Problem};
-use crate::result::LayerBytes;
 
 /// Outputs of all layers
 ///
@@ -23,17 +23,17 @@ use crate::result::LayerBytes;
         (status = 200, description = "Layers", content_type = "application/octet-stream",
          body = Vec<u8>),
         (status = 404, description = "No such run, or its layers were not watched",
-         body = Problem),
-        (status = 409, description = "The run has no result (yet)", body = Problem)
+         body = Diagnostic),
+        (status = 409, description = "The run has no result (yet)", body = Diagnostic)
     )
 )]
 pub async fn layers(
     State(shared): State<Shared>,
     Path(id): Path<String>,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refusal> {
     let done = finished(&shared, &id)?;
     let layers = done.layers.as_ref().ok_or_else(|| {
-        Problem::new(
+        Diagnostic::new(
             Blame::NotFound,
             "The layers of this run were not watched.",
             format!("run {id}"),

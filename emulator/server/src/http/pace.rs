@@ -7,10 +7,10 @@ use std::time::Duration;
 use axum::body::{Body, BodyDataStream};
 use axum::extract::Request;
 use futures_util::{StreamExt, stream};
+use tilewright_app::{Blame, Diagnostic};
 use tokio::time::{Instant, timeout_at};
 
 use crate::config::Config;
-use crate::problem::{Blame, Problem};
 
 /// Whether an upload kept its pace.
 pub struct Pace {
@@ -53,14 +53,14 @@ impl Pace {
     }
 
     /// That it came too slowly; nothing if it did not.
-    pub fn problem(&self) -> Option<Problem> {
+    pub fn problem(&self) -> Option<Diagnostic> {
         let what_to_do = "Try again over a faster connection.";
         self.is_slow.load(Ordering::Relaxed).then(|| {
             let (rate, start) = (self.rate, self.start);
             let error = format!(
                 "The upload came slower than {rate} bytes a second for more than {start:?}."
             );
-            Problem::new(Blame::BadInput, error, "upload", what_to_do)
+            Diagnostic::new(Blame::BadInput, error, "upload", what_to_do)
         })
     }
 }

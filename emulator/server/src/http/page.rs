@@ -6,11 +6,12 @@ use axum::Router;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get_service;
+use tilewright_app::{Blame, Diagnostic};
+use tilewright_runner::Dist;
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeaderLayer;
 
-use crate::dist::Dist;
-use crate::problem::{Blame, Problem};
+use super::answer::Refusal;
 
 const NOT_BUILT: &str = include_str!("page_not_built.html");
 
@@ -41,11 +42,11 @@ async fn missing(page: PathBuf, uri: axum::http::Uri) -> Response {
     if !page.join("index.html").is_file() {
         return (StatusCode::SERVICE_UNAVAILABLE, Html(NOT_BUILT)).into_response();
     }
-    Problem::new(
+    Refusal(Diagnostic::new(
         Blame::NotFound,
         "There is nothing at this address.",
         uri.path(),
         "The page is at /, the API's description at /api/openapi.json.",
-    )
+    ))
     .into_response()
 }

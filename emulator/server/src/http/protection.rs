@@ -7,8 +7,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-
-use crate::result::sha256;
+use tilewright_app::sha256;
 
 const HEADERS: [(HeaderName, HeaderValue); 3] = [
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use tilewright_app::{Blame, Diagnostic, RunResult};
 use tilewright_report::sentence;
 
 use axum::body::{Body, Bytes};
@@ -14,8 +15,7 @@ use tilewright_image::FirmwareImage;
 use utoipa::ToSchema;
 
 use super::Shared;
-use crate::problem::{Blame, Problem};
-use crate::result::RunResult;
+use super::answer::Refusal;
 use crate::runs::{Kept, Phase, Run, RunProgress};
 
 /// Bytes of a file that go on their way together.
@@ -70,7 +70,7 @@ pub struct RunStatus {
     /// Executed instructions at which it is stopped.
     pub instruction_limit: u64,
     /// Why it failed or was cancelled.
-    pub problem: Option<Problem>,
+    pub problem: Option<Diagnostic>,
     /// Its addresses.
     pub links: Links,
     /// How long its result can be had.
@@ -81,7 +81,7 @@ pub struct RunStatus {
 
 /// What is known of a run. Its result takes the place of the last field's null as the bytes that are
 /// kept, which all who ask for it share.
-fn status(code: StatusCode, shared: &Shared, run: &Run) -> Result<Response, Problem> {
+fn status(code: StatusCode, shared: &Shared, run: &Run) -> Result<Response, Refusal> {
     let now = run.look();
     let status = RunStatus {
         id: run.id().to_owned(),
@@ -96,7 +96,7 @@ fn status(code: StatusCode, shared: &Shared, run: &Run) -> Result<Response, Prob
         result: None,
     };
     let mut head = serde_json::to_string(&status)
-        .map_err(|error| Problem::ours(format!("{error}."), format!("run {}", run.id())))?;
+        .map_err(|error| Diagnostic::ours(format!("{error}."), format!("run {}", run.id())))?;
     let end = head.trim_end_matches("null}").len();
     head.truncate(end);
     let result = now.done.map_or(Bytes::from_static(b"null"), |done| done.result.clone());
@@ -109,7 +109,7 @@ fn status(code: StatusCode, shared: &Shared, run: &Run) -> Result<Response, Prob
 ///
 /// # Errors
 /// If there is no such run, or it has no result.
-pub fn finished(shared: &Shared, id: &str) -> Result<Arc<Kept>, Problem> {
+pub fn finished(shared: &Shared, id: &str) -> Result<Arc<Kept>, Diagnostic> {
     let now = shared.runs().find(id)?.look();
     now.done.ok_or_else(|| {
         let (error, what_to_do) = if now.phase.is_over() {
@@ -117,7 +117,7 @@ pub fn finished(shared: &Shared, id: &str) -> Result<Arc<Kept>, Problem> {
         } else {
             ("The run is not over.", "Follow its events, and ask again when it has finished.")
         };
-        Problem::new(Blame::Conflict, error, format!("run {id}"), what_to_do)
+        Diagnostic::new(Blame::Conflict, error, format!("run {id}"), what_to_do)
     })
 }
 
@@ -127,13 +127,13 @@ pub fn finished(shared: &Shared, id: &str) -> Result<Arc<Kept>, Problem> {
     params(("id" = String, Path, description = "The run")),
     responses(
         (status = 200, description = "State and result", body = RunStatus),
-        (status = 404, description = "No such run", body = Problem)
+        (status = 404, description = "No such run", body = Diagnostic)
     )
 )]
 pub async fn show(
     State(shared): State<Shared>,
     Path(id): Path<String>,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refusal> {
     let run = shared.runs().find(&id)?;
     status(StatusCode::OK, &shared, &run)
 }
@@ -146,13 +146,13 @@ pub async fn show(
     params(("id" = String, Path, description = "The run")),
     responses(
         (status = 202, description = "It will end", body = RunStatus),
-        (status = 404, description = "No such run", body = Problem)
+        (status = 404, description = "No such run", body = Diagnostic)
     )
 )]
 pub async fn cancel(
     State(shared): State<Shared>,
     Path(id): Path<String>,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refusal> {
     let run = shared.runs().find(&id)?;
     shared.runs().cancel(&run);
     status(StatusCode::ACCEPTED, &shared, &run)
@@ -164,15 +164,15 @@ pub async fn cancel(
     params(("id" = String, Path, description = "The run")),
     responses(
         (status = 200, description = "ELF", content_type = "application/x-elf", body = Vec<u8>),
-        (status = 404, description = "No such run", body = Problem),
-        (status = 409, description = "The run has no result (yet)", body = Problem),
-        (status = 429, description = "Too many files are on their way", body = Problem)
+        (status = 404, description = "No such run", body = Diagnostic),
+        (status = 409, description = "The run has no result (yet)", body = Diagnostic),
+        (status = 429, description = "Too many files are on their way", body = Diagnostic)
     )
 )]
 pub async fn elf(
     State(shared): State<Shared>,
     Path(id): Path<String>,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refusal> {
     download(&shared, &id, "elf", "application/x-elf", |image| Ok(image.elf))
 }
 
@@ -183,15 +183,15 @@ pub async fn elf(
     responses(
         (status = 200, description = "Flash contents from the board's flash address on",
          content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 404, description = "No such run", body = Problem),
-        (status = 409, description = "The run has no result (yet)", body = Problem),
-        (status = 429, description = "Too many files are on their way", body = Problem)
+        (status = 404, description = "No such run", body = Diagnostic),
+        (status = 409, description = "The run has no result (yet)", body = Diagnostic),
+        (status = 429, description = "Too many files are on their way", body = Diagnostic)
     )
 )]
 pub async fn bin(
     State(shared): State<Shared>,
     Path(id): Path<String>,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refusal> {
     download(&shared, &id, "bin", "application/octet-stream", |image| Ok(image.bin))
 }
 
@@ -201,15 +201,15 @@ pub async fn bin(
     params(("id" = String, Path, description = "The run")),
     responses(
         (status = 200, description = "Intel HEX", content_type = "text/plain", body = String),
-        (status = 404, description = "No such run", body = Problem),
-        (status = 409, description = "The run has no result (yet)", body = Problem),
-        (status = 429, description = "Too many files are on their way", body = Problem)
+        (status = 404, description = "No such run", body = Diagnostic),
+        (status = 409, description = "The run has no result (yet)", body = Diagnostic),
+        (status = 429, description = "Too many files are on their way", body = Diagnostic)
     )
 )]
 pub async fn hex(
     State(shared): State<Shared>,
     Path(id): Path<String>,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refusal> {
     download(&shared, &id, "hex", "text/plain; charset=utf-8", |image| {
         let text = image.hex().map_err(|error| sentence(&error.to_string()))?;
         Ok(text.into_bytes())
@@ -224,10 +224,10 @@ fn download(
     ending: &str,
     media: &'static str,
     file: impl FnOnce(FirmwareImage) -> Result<Vec<u8>, String>,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refusal> {
     let done = finished(shared, id)?;
     let place = shared.download()?;
-    let ours = |error: String| Problem::ours(error, format!("run {id}"));
+    let ours = |error: String| Diagnostic::ours(error, format!("run {id}"));
     let bytes = file(done.package.image()?).map_err(ours)?;
     let name = format!("attachment; filename=\"{}.{ending}\"", done.package.board());
     let headers = [(header::CONTENT_TYPE, media.to_owned()), (header::CONTENT_DISPOSITION, name)];

@@ -1,6 +1,7 @@
 //! Starting a run: the upload.
 
 use std::time::Duration;
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_report::sentence;
 
 use axum::body::Body;
@@ -16,11 +17,11 @@ use tilewright_protocol::UnknownMode;
 use utoipa::ToSchema;
 
 use super::Shared;
+use super::answer::Refusal;
 use super::pace::Pace;
 use super::run_routes::Links;
 use crate::config::Config;
 use crate::peer::Peer;
-use crate::problem::{Blame, Problem};
 use crate::runs::Room;
 use crate::upload::{Part, Spool, Upload};
 
@@ -104,11 +105,11 @@ pub struct UploadParts {
     request_body(content = UploadParts, content_type = "multipart/form-data"),
     responses(
         (status = 202, description = "Taken", body = Accepted),
-        (status = 400, description = "The upload is not as it must be, or came too slowly", body = Problem),
-        (status = 403, description = "From another origin or under another name", body = Problem),
-        (status = 413, description = "A part is longer than allowed", body = Problem),
-        (status = 429, description = "The queue is full; see Retry-After", body = Problem),
-        (status = 503, description = "Firmware or worker have not been built", body = Problem)
+        (status = 400, description = "The upload is not as it must be, or came too slowly", body = Diagnostic),
+        (status = 403, description = "From another origin or under another name", body = Diagnostic),
+        (status = 413, description = "A part is longer than allowed", body = Diagnostic),
+        (status = 429, description = "The queue is full; see Retry-After", body = Diagnostic),
+        (status = 503, description = "Firmware or worker have not been built", body = Diagnostic)
     )
 )]
 pub async fn start(
@@ -126,7 +127,7 @@ pub async fn start(
         Ok(ready) => ready,
         Err(problem) => {
             drain(request.into_body()).await;
-            return problem.into_response();
+            return Refusal(problem).into_response();
         }
     };
     let config = shared.config();
@@ -134,14 +135,14 @@ pub async fn start(
     let reading = read(request, config, &mut room);
     let upload = match tokio::time::timeout(config.upload, reading).await {
         Ok(Ok(upload)) => upload,
-        Ok(Err(problem)) => return pace.problem().unwrap_or(problem).into_response(),
+        Ok(Err(problem)) => return Refusal(pace.problem().unwrap_or(problem)).into_response(),
         Err(_) => {
-            return Problem::new(
+            return Refusal(Diagnostic::new(
                 Blame::BadInput,
                 format!("The upload took longer than {:?}.", config.upload),
                 "upload",
                 "Try again.",
-            )
+            ))
             .into_response();
         }
     };
@@ -150,7 +151,7 @@ pub async fn start(
             let location = [(header::LOCATION, accepted.links.run.clone())];
             (StatusCode::ACCEPTED, location, Json(accepted)).into_response()
         }
-        Err(problem) => problem.into_response(),
+        Err(problem) => Refusal(problem).into_response(),
     }
 }
 
@@ -160,13 +161,15 @@ async fn submit(
     upload: Upload<Part>,
     peer: Peer,
     room: Room,
-) -> Result<Accepted, Problem> {
+) -> Result<Accepted, Diagnostic> {
     let admission = shared.runs().admit(peer, room)?;
     let (inner, id) = (shared.clone(), board.id.clone());
     let looking = shared.looking().await;
     let work = tokio::task::spawn_blocking(move || super::check::work(&inner, board, upload))
         .await
-        .unwrap_or_else(|_| Err(Problem::ours("Reading the upload ended by a panic.", "upload")))?;
+        .unwrap_or_else(|_| {
+            Err(Diagnostic::ours("Reading the upload ended by a panic.", "upload"))
+        })?;
     drop(looking);
     let run = shared.runs().submit(admission, &id, work);
     Ok(Accepted {
@@ -176,10 +179,10 @@ async fn submit(
     })
 }
 
-fn find_board(shared: &Shared, id: Option<&str>) -> Result<tilewright_board::Board, Problem> {
+fn find_board(shared: &Shared, id: Option<&str>) -> Result<tilewright_board::Board, Diagnostic> {
     let known: Vec<&str> = shared.boards().iter().map(|board| board.id.as_str()).collect();
     let wrong = |error: String| {
-        Problem::new(
+        Diagnostic::new(
             Blame::BadInput,
             error,
             "board",
@@ -197,7 +200,11 @@ async fn drain(body: Body) {
     let _ = tokio::time::timeout(DRAIN, reading).await;
 }
 
-async fn read(request: Request, config: &Config, room: &mut Room) -> Result<Upload<Part>, Problem> {
+async fn read(
+    request: Request,
+    config: &Config,
+    room: &mut Room,
+) -> Result<Upload<Part>, Diagnostic> {
     let mut parts = Multipart::from_request(request, &())
         .await
         .map_err(|error| malformed(&error.body_text()))?;
@@ -240,7 +247,7 @@ async fn read_parts(
     upload: &mut Upload<Part>,
     config: &Config,
     room: &mut Room,
-) -> Result<(), Problem> {
+) -> Result<(), Diagnostic> {
     let spool = Spool::default();
     let mut count = 0;
     while let Some(part) = parts.next_field().await.map_err(broken)? {
@@ -318,14 +325,14 @@ async fn read_parts(
     Ok(())
 }
 
-fn rule(text: Vec<u8>) -> Result<String, Problem> {
+fn rule(text: Vec<u8>) -> Result<String, Diagnostic> {
     let text = String::from_utf8(text).unwrap_or_default();
     let wrong = |error: UnknownRule| malformed(&format!("`calibration`: {error}."));
     text.parse::<RangeRule>().map_err(wrong)?;
     Ok(text)
 }
 
-fn dimension(text: &[u8]) -> Result<(String, usize), Problem> {
+fn dimension(text: &[u8]) -> Result<(String, usize), Diagnostic> {
     let parsed = std::str::from_utf8(text).ok().and_then(|text| {
         let (name, size) = text.split_once('=')?;
         let size = size.parse().ok().filter(|size| *size > 0)?;
@@ -340,7 +347,7 @@ async fn bytes(
     name: &str,
     limit: usize,
     room: &mut Room,
-) -> Result<Vec<u8>, Problem> {
+) -> Result<Vec<u8>, Diagnostic> {
     let mut bytes = Vec::new();
     let keep = |chunk: &[u8]| {
         bytes.extend_from_slice(chunk);
@@ -357,9 +364,10 @@ async fn stored(
     limit: usize,
     spool: &Spool,
     room: &mut Room,
-) -> Result<Part, Problem> {
-    let full =
-        |error| Problem::ours(format!("The upload cannot be stored: {error}."), "temporary files");
+) -> Result<Part, Diagnostic> {
+    let full = |error| {
+        Diagnostic::ours(format!("The upload cannot be stored: {error}."), "temporary files")
+    };
     let mut stored = spool.part().map_err(full)?;
     each_chunk(part, name, limit, room, |chunk| stored.write(chunk).map_err(full)).await?;
     Ok(stored)
@@ -370,13 +378,13 @@ async fn each_chunk(
     name: &str,
     limit: usize,
     room: &mut Room,
-    mut keep: impl FnMut(&[u8]) -> Result<(), Problem>,
-) -> Result<(), Problem> {
+    mut keep: impl FnMut(&[u8]) -> Result<(), Diagnostic>,
+) -> Result<(), Diagnostic> {
     let mut length = 0;
     while let Some(chunk) = part.chunk().await.map_err(broken)? {
         length += chunk.len();
         if length > limit {
-            return Err(Problem::new(
+            return Err(Diagnostic::new(
                 Blame::TooLarge,
                 format!("The part '{name}' is longer than the {limit} bytes that are taken."),
                 name,
@@ -389,12 +397,12 @@ async fn each_chunk(
     Ok(())
 }
 
-fn broken(error: MultipartError) -> Problem {
+fn broken(error: MultipartError) -> Diagnostic {
     malformed(&error.body_text())
 }
 
-fn malformed(error: &str) -> Problem {
-    Problem::new(
+fn malformed(error: &str) -> Diagnostic {
+    Diagnostic::new(
         Blame::BadInput,
         sentence(error),
         "upload",

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tilewright_app::{Blame, Diagnostic};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::peer::Peer;
-use crate::problem::{Blame, Problem};
 
 /// Uploads of more bytes leave a quarter of the room to others.
 const LARGE: usize = 8 << 20;
@@ -40,8 +40,8 @@ pub struct Admission {
     of_peers: Arc<Mutex<BTreeMap<Peer, usize>>>,
 }
 
-fn busy(error: String) -> Problem {
-    Problem::new(Blame::Busy, error, "queue", "Try again in a few seconds.")
+fn busy(error: String) -> Diagnostic {
+    Diagnostic::new(Blame::Busy, error, "queue", "Try again in a few seconds.")
 }
 
 // A table that was poisoned is still a whole one: nothing can panic under its lock.
@@ -65,7 +65,7 @@ impl Gate {
     ///
     /// # Errors
     /// [`Blame::Busy`] if there is none.
-    pub fn admit(&self, peer: Peer, room: Room) -> Result<Admission, Problem> {
+    pub fn admit(&self, peer: Peer, room: Room) -> Result<Admission, Diagnostic> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| {
             busy(format!("The queue is full: {} runs are under way or wait.", self.count))
@@ -98,7 +98,7 @@ impl Room {
     ///
     /// # Errors
     /// [`Blame::Busy`] if other uploads take too much.
-    pub fn hold(&mut self, bytes: usize) -> Result<(), Problem> {
+    pub fn hold(&mut self, bytes: usize) -> Result<(), Diagnostic> {
         self.own += bytes;
         let all = self.held.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let kept_free = if self.own > LARGE { self.limit / 4 } else { 0 };

@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde_json::json;
-
-use crate::problem::Problem;
-use crate::progress::Progress;
+use tilewright_app::{Diagnostic, Progress};
 
 /// Most events that are kept of a run; past it, steps and console are left out. The result has
 /// them all.
@@ -110,7 +108,7 @@ impl EventLog {
     }
 
     /// Adds an end without result.
-    pub fn push_problem(&mut self, kind: EventKind, problem: &Problem) {
+    pub fn push_problem(&mut self, kind: EventKind, problem: &Diagnostic) {
         self.push(kind, json!(problem).to_string());
     }
 

@@ -7,14 +7,11 @@ use std::time::{Duration, Instant};
 use axum::body::Bytes;
 use serde::Serialize;
 use serde_json::json;
+use tilewright_app::{Blame, Cancel, Diagnostic, Package, Progress, Stage};
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::events::{EventKind, EventLog, RunEvent};
-use crate::execute::Cancel;
-use crate::pipeline::Package;
-use crate::problem::{Blame, Problem};
-use crate::progress::{Progress, Stage};
 
 /// What an event takes, roughly.
 const EVENT_BYTES: usize = 512;
@@ -49,7 +46,7 @@ pub struct Kept {
     /// Data of the event that tells the end.
     pub summary: String,
     /// What the board's fault means, if it had one.
-    pub fault: Option<Problem>,
+    pub fault: Option<Diagnostic>,
     /// The result as JSON. All who get it share these bytes.
     pub result: Bytes,
     /// The outputs of all layers, if asked for, likewise.
@@ -89,7 +86,7 @@ pub struct Snapshot {
     /// What it left.
     pub done: Option<Arc<Kept>>,
     /// Why there is no result, or what the board's fault means.
-    pub problem: Option<Problem>,
+    pub problem: Option<Diagnostic>,
 }
 
 #[derive(Debug)]
@@ -223,7 +220,7 @@ impl Run {
     }
 
     /// Ends it; nothing if it is over already.
-    pub fn end(&self, ended: Result<Kept, Problem>) {
+    pub fn end(&self, ended: Result<Kept, Diagnostic>) {
         self.change(|state| {
             if state.now.phase.is_over() {
                 return;
@@ -327,8 +324,8 @@ impl Drop for Listener {
 
 /// A board's fault as a problem.
 #[must_use]
-pub fn fault_problem(fault: &tilewright_report::Fault) -> Problem {
-    Problem::new(
+pub fn fault_problem(fault: &tilewright_report::Fault) -> Diagnostic {
+    Diagnostic::new(
         fault.kind.into(),
         &fault.message,
         fault.place(),

@@ -10,19 +10,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tilewright_app::{Blame, Cancel, Diagnostic, Progress};
 use tokio::sync::Notify;
 
 use super::admission::{Admission, Gate, Room};
 use super::run::{Kept, Run};
 use crate::config::Config;
-use crate::execute::Cancel;
 use crate::peer::Peer;
-use crate::problem::{Blame, Problem};
-use crate::progress::Progress;
 
 /// What a run does; blocks, and ends soon after it is cancelled.
 pub type Work =
-    Box<dyn FnOnce(&mut dyn FnMut(Progress), &Cancel) -> Result<Kept, Problem> + Send + 'static>;
+    Box<dyn FnOnce(&mut dyn FnMut(Progress), &Cancel) -> Result<Kept, Diagnostic> + Send + 'static>;
 
 /// How often runs are looked after.
 const LOOK_AFTER: Duration = Duration::from_millis(500);
@@ -116,9 +114,9 @@ impl Runs {
     ///
     /// # Errors
     /// [`Blame::Busy`] if the server is ending.
-    pub fn room(&self) -> Result<Room, Problem> {
+    pub fn room(&self) -> Result<Room, Diagnostic> {
         if self.closing.load(Ordering::Relaxed) {
-            return Err(Problem::new(
+            return Err(Diagnostic::new(
                 Blame::Busy,
                 "The server is ending.",
                 "queue",
@@ -132,7 +130,7 @@ impl Runs {
     ///
     /// # Errors
     /// [`Blame::Busy`] if the queue is full.
-    pub fn admit(&self, peer: Peer, room: Room) -> Result<Admission, Problem> {
+    pub fn admit(&self, peer: Peer, room: Room) -> Result<Admission, Diagnostic> {
         self.gate.admit(peer, room)
     }
 
@@ -157,7 +155,7 @@ impl Runs {
 
     async fn walk(self: Arc<Self>, admission: Admission, run: Arc<Run>, work: Work) {
         let Some(under_way) = self.turn(&run).await else {
-            run.end(Err(Problem::cancelled("The run was cancelled before it began.")));
+            run.end(Err(Diagnostic::cancelled("The run was cancelled before it began.")));
             self.renumber();
             return;
         };
@@ -168,7 +166,7 @@ impl Runs {
             work(&mut |progress| walked.news(&progress), walked.cancel())
         })
         .await
-        .unwrap_or_else(|_| Err(Problem::ours("The run ended by a panic.", "run")));
+        .unwrap_or_else(|_| Err(Diagnostic::ours("The run ended by a panic.", "run")));
         run.end(ended);
         drop((under_way, admission));
         self.evict();
@@ -211,9 +209,9 @@ impl Runs {
     ///
     /// # Errors
     /// [`Blame::NotFound`] if there is none, or not any more.
-    pub fn find(&self, id: &str) -> Result<Arc<Run>, Problem> {
+    pub fn find(&self, id: &str) -> Result<Arc<Run>, Diagnostic> {
         self.table().runs.get(id).cloned().ok_or_else(|| {
-            Problem::new(
+            Diagnostic::new(
                 Blame::NotFound,
                 "There is no such run, or its result is not kept any more.",
                 format!("run {id}"),

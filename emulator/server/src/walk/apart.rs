@@ -5,15 +5,12 @@ use std::iter;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::sync_channel;
+use tilewright_app::{Blame, Cancel, Diagnostic, Progress};
 use tilewright_report::sentence;
-
-use tilewright_runner::{RunnerError, Talk};
+use tilewright_runner::{RunnerError, Talk, WorkerLimits};
 
 use super::child::{Request, Response};
 use super::{Errand, Left, Walk};
-use crate::execute::{Cancel, WorkerLimits};
-use crate::problem::{Blame, Problem};
-use crate::progress::Progress;
 
 /// What an allocation that fails leaves on standard error.
 const OUT_OF_MEMORY: &str = "memory allocation of";
@@ -31,13 +28,13 @@ impl Apart {
     ///
     /// # Errors
     /// If the system does not say what program this is.
-    pub fn new(word: &'static str) -> Result<Self, Problem> {
+    pub fn new(word: &'static str) -> Result<Self, Diagnostic> {
         // Linux has the program that runs under this name also when another was built in its place.
         let program = if cfg!(target_os = "linux") {
             PathBuf::from("/proc/self/exe")
         } else {
             std::env::current_exe()
-                .map_err(|error| Problem::ours(format!("{error}."), "this program"))?
+                .map_err(|error| Diagnostic::ours(format!("{error}."), "this program"))?
         };
         Ok(Self { program, word })
     }
@@ -49,7 +46,7 @@ impl Walk for Apart {
         errand: Errand,
         progress: &mut dyn FnMut(Progress),
         cancel: &Cancel,
-    ) -> Result<Left, Problem> {
+    ) -> Result<Left, Diagnostic> {
         let Errand { config, dist, board, upload } = errand;
         let limits = config.walk;
         let mut parts = Vec::new();
@@ -78,13 +75,13 @@ impl Walk for Apart {
     }
 }
 
-fn problem(error: RunnerError, limits: &WorkerLimits) -> Problem {
+fn problem(error: RunnerError, limits: &WorkerLimits) -> Diagnostic {
     let too_large = |error: String| {
         let what_to_do = "Give a smaller model, or use the command line, which has no such limit.";
-        Problem::new(Blame::TooLarge, error, "upload", what_to_do)
+        Diagnostic::new(Blame::TooLarge, error, "upload", what_to_do)
     };
     match error {
-        RunnerError::Cancelled => Problem::cancelled("The run was cancelled."),
+        RunnerError::Cancelled => Diagnostic::cancelled("The run was cancelled."),
         RunnerError::TimeLimit(wall) => {
             too_large(format!("The run took longer than the {} s that it may.", wall.as_secs()))
         }
@@ -92,10 +89,10 @@ fn problem(error: RunnerError, limits: &WorkerLimits) -> Problem {
             let most = limits.memory_bytes >> 20;
             too_large(format!("The run takes more memory than the {most} MiB that it may."))
         }
-        RunnerError::Crashed { status, last_words } => Problem::ours(
+        RunnerError::Crashed { status, last_words } => Diagnostic::ours(
             format!("The process of the run ended without a result ({status}): {last_words}."),
             "run",
         ),
-        error => Problem::ours(sentence(&error.to_string()), "run"),
+        error => Diagnostic::ours(sentence(&error.to_string()), "run"),
     }
 }

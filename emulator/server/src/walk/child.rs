@@ -5,17 +5,14 @@ use std::path::PathBuf;
 use std::thread;
 
 use serde::{Deserialize, Serialize};
+use tilewright_app::{Cancel, Diagnostic, Progress};
 use tilewright_protocol::{bytes, read_frame, write_frame};
+use tilewright_runner::{Dist, Workers};
 
 use super::Left;
 use super::here::Walker;
 use crate::config::Config;
-use crate::dist::Dist;
-use crate::execute::Cancel;
-use crate::problem::Problem;
-use crate::progress::Progress;
 use crate::upload::Upload;
-use crate::workers::Workers;
 
 /// What a server sends.
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,7 +40,7 @@ pub(super) enum Response {
     /// Last message.
     Left(Box<Left>),
     /// Last message.
-    Failed(Problem),
+    Failed(Diagnostic),
 }
 
 /// Walks for a server that asks over standard input, within so many bytes of address space. The end
@@ -51,8 +48,8 @@ pub(super) enum Response {
 ///
 /// # Errors
 /// If the limit cannot be had, or the server does not keep to the protocol.
-pub fn walk_for_server(memory_bytes: u64) -> Result<(), Problem> {
-    let ours = |error: String| Problem::ours(error, "server");
+pub fn walk_for_server(memory_bytes: u64) -> Result<(), Diagnostic> {
+    let ours = |error: String| Diagnostic::ours(error, "server");
     limit(memory_bytes).map_err(|error| ours(format!("Memory cannot be limited: {error}.")))?;
     let (mut input, mut output) = (io::stdin(), io::stdout());
     let said = match answer(&mut input, &mut output) {
@@ -62,8 +59,8 @@ pub fn walk_for_server(memory_bytes: u64) -> Result<(), Problem> {
     write_frame(&mut output, &said).map_err(|error| ours(format!("{error}.")))
 }
 
-fn answer(input: &mut io::Stdin, output: &mut io::Stdout) -> Result<Left, Problem> {
-    let broken = |error: &dyn std::fmt::Display| Problem::ours(format!("{error}."), "server");
+fn answer(input: &mut io::Stdin, output: &mut io::Stdout) -> Result<Left, Diagnostic> {
+    let broken = |error: &dyn std::fmt::Display| Diagnostic::ours(format!("{error}."), "server");
     let Request::Walk { config, dist, board, upload } =
         read_frame(input).map_err(|error| broken(&error))?
     else {

@@ -2,7 +2,11 @@
 
 use std::io;
 use std::sync::Arc;
+use tilewright_app::{
+    Blame, Cancel, Diagnostic, Done, Host, PlanFile, Prepared, Progress, RunOptions, Samples,
+};
 use tilewright_report::sentence;
+use tilewright_runner::{Dist, Emulator, Execute, Native};
 
 use tilewright_board::Board;
 use tilewright_formats::ModelFile;
@@ -13,12 +17,6 @@ use tilewright_protocol::Mode;
 
 use super::{Errand, Left, Walk};
 use crate::config::Config;
-use crate::dist::Dist;
-use crate::execute::{Cancel, Execute};
-use crate::pipeline::{self, Machine, PlanFile, Prepared, Samples};
-use crate::problem::{Blame, Problem};
-use crate::progress::Progress;
-use crate::result::Done;
 use crate::upload::Upload;
 
 /// Walks in this process, which is then not safe from what is uploaded.
@@ -38,9 +36,9 @@ impl Walk for Here {
         errand: Errand,
         progress: &mut dyn FnMut(Progress),
         cancel: &Cancel,
-    ) -> Result<Left, Problem> {
+    ) -> Result<Left, Diagnostic> {
         let Errand { config, dist, board, upload } = errand;
-        let read = |error: io::Error| Problem::ours(format!("{error}."), "upload");
+        let read = |error: io::Error| Diagnostic::ours(format!("{error}."), "upload");
         let upload = upload.map(|part| part.whole()).map_err(read)?;
         let walker = Walker { config: &config, dist: &dist, executor: self.0.as_ref() };
         walker.walk(&board, upload, progress, cancel)
@@ -62,13 +60,16 @@ impl Walker<'_> {
         upload: Upload<Vec<u8>>,
         progress: &mut dyn FnMut(Progress),
         cancel: &Cancel,
-    ) -> Result<Left, Problem> {
+    ) -> Result<Left, Diagnostic> {
         let board = tilewright_board::find(board)
-            .map_err(|error| Problem::ours(sentence(&error.to_string()), "board"))?;
+            .map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "board"))?;
+        let emulator =
+            Emulator { dist: self.dist, executor: self.executor, limits: self.config.worker };
+        let host = Native::new(progress, cancel).with(emulator);
         let done = if upload.image.is_some() {
-            self.image(&board, upload, progress, cancel)
+            self.image(&board, upload, &host)
         } else {
-            self.model(&board, upload, progress, cancel)
+            self.model(&board, upload, &host)
         };
         Left::of(&done?, self.config)
     }
@@ -77,33 +78,31 @@ impl Walker<'_> {
         &self,
         board: &Board,
         upload: Upload<Vec<u8>>,
-        progress: &mut dyn FnMut(Progress),
-        cancel: &Cancel,
-    ) -> Result<Done, Problem> {
+        host: &dyn Host,
+    ) -> Result<Done, Diagnostic> {
         let file = PlanFile::read(&upload.image.unwrap_or_default(), board)?;
         let file = file.with_brought_stores(board, upload.external_flash, upload.card)?;
         let payload = file.payload(board, "input", &upload.input.unwrap_or_default())?;
-        let machine = self.machine(upload.mode);
-        pipeline::run_image(&machine, board, &file, &payload, upload.layers, progress, cancel)
+        let options = self.run_options(upload.mode);
+        tilewright_app::run_image(&options, board, &file, &payload, upload.layers, host)
     }
 
     fn model(
         &self,
         board: &Board,
         mut upload: Upload<Vec<u8>>,
-        progress: &mut dyn FnMut(Progress),
-        cancel: &Cancel,
-    ) -> Result<Done, Problem> {
-        let prepared = self.prepared(&mut upload, progress, cancel)?;
+        host: &dyn Host,
+    ) -> Result<Done, Diagnostic> {
+        let prepared = self.prepared(&mut upload, host)?;
         let inputs = match &upload.input {
             Some(input) => prepared.input("input", input)?,
             None => prepared.first.clone(),
         };
         let (model, strategy, options) = (&prepared.model, Strategy::Resident, Options::default());
-        let planned = pipeline::checked_plan(model, board, strategy, &options, progress, cancel)?;
-        let machine = self.machine(upload.mode);
+        let planned = tilewright_app::checked_plan(model, board, strategy, &options, host)?;
+        let run_options = self.run_options(upload.mode);
         let mut done =
-            pipeline::run_plan(&machine, board, model, &planned, &inputs, progress, cancel)?;
+            tilewright_app::run_plan(&run_options, board, model, &planned, &inputs, host)?;
         if !upload.layers {
             done.layers = None;
         }
@@ -113,45 +112,43 @@ impl Walker<'_> {
     fn prepared(
         &self,
         upload: &mut Upload<Vec<u8>>,
-        progress: &mut dyn FnMut(Progress),
-        cancel: &Cancel,
-    ) -> Result<Prepared, Problem> {
+        host: &dyn Host,
+    ) -> Result<Prepared, Diagnostic> {
         let bounds = &self.config.quantising;
         let mut options = QuantiseOptions::default();
         if let Some(rule) = &upload.calibration {
-            let ours = |error: UnknownRule| Problem::ours(format!("{error}."), "calibration");
+            let ours = |error: UnknownRule| Diagnostic::ours(format!("{error}."), "calibration");
             options.rule = rule.parse().map_err(ours)?;
         }
         let given = upload.samples.as_deref().map(|samples| Samples::File("samples", samples));
-        let (model, given) = match upload.zoo.as_deref().map(pipeline::zoo::network).transpose()? {
-            Some(network) => match given {
-                None => return pipeline::zoo::analytic(&network, bounds, progress, cancel),
-                Some(given) => (network.float().clone(), given),
-            },
-            None => {
-                let bytes = upload.model.take().unwrap_or_default();
-                let data = std::mem::take(&mut upload.data);
-                let name = upload.model_name.as_deref().unwrap_or("model.onnx");
-                let model = imported(name, bytes, data, &upload.dims, progress, cancel)?;
-                if model.is_int8() && upload.calibration.is_some() {
-                    return Err(int8_already(&model.name));
+        let (model, given) =
+            match upload.zoo.as_deref().map(tilewright_app::zoo::network).transpose()? {
+                Some(network) => match given {
+                    None => return tilewright_app::zoo::analytic(&network, bounds, host),
+                    Some(given) => (network.float().clone(), given),
+                },
+                None => {
+                    let bytes = upload.model.take().unwrap_or_default();
+                    let data = std::mem::take(&mut upload.data);
+                    let name = upload.model_name.as_deref().unwrap_or("model.onnx");
+                    let model = imported(name, bytes, data, &upload.dims, host)?;
+                    if model.is_int8() && upload.calibration.is_some() {
+                        return Err(int8_already(&model.name));
+                    }
+                    let needs_none = model.is_int8() || model.opaque_in_words().is_some();
+                    let given = given.or_else(|| needs_none.then_some(Samples::Random));
+                    (model, given.ok_or_else(no_samples)?)
                 }
-                let needs_none = model.is_int8() || model.opaque_in_words().is_some();
-                let given = given.or_else(|| needs_none.then_some(Samples::Random));
-                (model, given.ok_or_else(no_samples)?)
-            }
-        };
-        pipeline::prepare(model, given, &options, bounds, progress, cancel)
+            };
+        tilewright_app::prepare(model, given, &options, bounds, host)
     }
 
-    fn machine(&self, mode: Mode) -> Machine<'_> {
-        Machine {
+    fn run_options(&self, mode: Mode) -> RunOptions<'_> {
+        RunOptions {
             card: None,
             integrity: Integrity::Trusted,
             card_faults: &[],
-            executor: self.executor,
-            dist: self.dist,
-            worker: self.config.worker,
+            comparing: Some(self.config.worker.wall),
             instructions: self.config.instructions,
             console_bytes: self.config.console_bytes,
             mode,
@@ -164,14 +161,13 @@ fn imported(
     bytes: Vec<u8>,
     data: Vec<(String, Vec<u8>)>,
     dims: &[(String, usize)],
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<tilewright_model::Model, Problem> {
+    host: &dyn Host,
+) -> Result<tilewright_model::Model, Diagnostic> {
     let data: Vec<(String, Arc<dyn Store>)> =
         data.into_iter().map(|(name, bytes)| (name, Arc::new(bytes) as Arc<dyn Store>)).collect();
     let beside = |path: &str| Ok(named(&data, path));
     let file = ModelFile { name, bytes: Arc::new(bytes), beside: &beside };
-    pipeline::import(&file, dims, progress, cancel)
+    tilewright_app::import(&file, dims, host)
 }
 
 /// The file of this path from the model's folder; an upload's parts have no folders.
@@ -181,8 +177,8 @@ fn named(data: &[(String, Arc<dyn Store>)], path: &str) -> Option<Arc<dyn Store>
     file.map(|(_, bytes)| Arc::clone(bytes))
 }
 
-fn int8_already(name: &str) -> Problem {
-    Problem::new(
+fn int8_already(name: &str) -> Diagnostic {
+    Diagnostic::new(
         Blame::BadInput,
         "The model is int8 already: nothing is calibrated.",
         name,
@@ -190,8 +186,8 @@ fn int8_already(name: &str) -> Problem {
     )
 }
 
-fn no_samples() -> Problem {
-    Problem::new(
+fn no_samples() -> Diagnostic {
+    Diagnostic::new(
         Blame::BadInput,
         "A float model is quantised on samples of its input, but none came.",
         "samples",

@@ -8,6 +8,10 @@ pub mod onnx;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tilewright_app::{Blame, Cancel, Diagnostic};
+use tilewright_protocol::RunOutcome;
+use tilewright_runner::{Dist, Execute, WorkerLimits};
+use tilewright_server::{Config, Here, Origins, Shared, router};
 
 use axum::Router;
 use axum::body::Body;
@@ -16,10 +20,6 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tilewright_protocol::{Finish, Job, Response as Said, StepCount};
 use tilewright_report::{Counts, Fault, FaultKind};
-use tilewright_server::{
-    Blame, Cancel, Config, Dist, Execute, Here, Origins, Problem, RunOutcome, Shared, WorkerLimits,
-    router,
-};
 use tower::ServiceExt;
 
 pub const BOARD: &str = "stm32f746g-disco";
@@ -60,7 +60,7 @@ impl Execute for Puppet {
         _: &WorkerLimits,
         on_event: &mut dyn FnMut(&Said),
         cancel: &Cancel,
-    ) -> Result<RunOutcome, Problem> {
+    ) -> Result<RunOutcome, Diagnostic> {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.started.fetch_add(1, Ordering::SeqCst);
         self.most.fetch_max(now, Ordering::SeqCst);
@@ -78,10 +78,10 @@ impl Execute for Puppet {
                     std::thread::sleep(Duration::from_millis(2));
                 }
                 self.killed.fetch_add(1, Ordering::SeqCst);
-                return Err(Problem::cancelled("The run was cancelled."));
+                return Err(Diagnostic::cancelled("The run was cancelled."));
             }
             act::PANIC => panic!("the stand-in panics"),
-            act::CRASH => return Err(Problem::ours("The worker crashed.", "worker")),
+            act::CRASH => return Err(Diagnostic::ours("The worker crashed.", "worker")),
             act::FAULT => {
                 fault = Some(Fault {
                     kind: FaultKind::HardFault,
@@ -142,7 +142,7 @@ impl Execute for Puppet {
         })
     }
 
-    fn ready(&self) -> Result<(), Problem> {
+    fn ready(&self) -> Result<(), Diagnostic> {
         Ok(())
     }
 }
@@ -157,12 +157,12 @@ impl Execute for NotBuilt {
         _: &WorkerLimits,
         _: &mut dyn FnMut(&Said),
         _: &Cancel,
-    ) -> Result<RunOutcome, Problem> {
-        Err(Problem::ours("must not be called", "test"))
+    ) -> Result<RunOutcome, Diagnostic> {
+        Err(Diagnostic::ours("must not be called", "test"))
     }
 
-    fn ready(&self) -> Result<(), Problem> {
-        Err(Problem::new(Blame::NotBuilt, "No worker.", "worker", "Run `cargo xtask build`."))
+    fn ready(&self) -> Result<(), Diagnostic> {
+        Err(Diagnostic::new(Blame::NotBuilt, "No worker.", "worker", "Run `cargo xtask build`."))
     }
 }
 
@@ -275,7 +275,7 @@ pub async fn json(response: Response<Body>) -> Value {
 pub async fn refused(response: Response<Body>) -> (StatusCode, Value) {
     let status = response.status();
     let body = json(response).await;
-    for key in ["error", "where", "what_to_do"] {
+    for key in ["what", "where", "what_to_do"] {
         assert!(!body[key].as_str().unwrap().is_empty(), "{key} in {body}");
     }
     (status, body)

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use tilewright_board::{Board, Support};
 use tilewright_plan::Space;
-use utoipa::ToSchema;
 
 /// A board, for people and scripts.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct BoardView {
     /// What `--board` and `?board=` take.
     pub name: String,
@@ -14,7 +14,7 @@ pub struct BoardView {
     pub title: String,
     /// `firmware`: plans run; `planning`: planned and simulated only; `virtual`: a reference for
     /// comparison, which runs in the emulator if `has_firmware`.
-    #[schema(value_type = String)]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub support: Support,
     /// Processor core.
     pub core: String,

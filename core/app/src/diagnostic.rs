@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use tilewright_report::{FaultKind, Unsupported, sentence};
-use utoipa::ToSchema;
 
 /// Whose turn it is to act; decides status and exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Blame {
     /// A file, an option or a request is not as it must be.
@@ -67,17 +67,31 @@ impl Blame {
 }
 
 /// What went wrong, where, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Problem {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Diagnostic {
     /// Whose turn it is to act.
     pub kind: Blame,
     /// What is wrong.
-    pub error: String,
+    pub what: String,
     /// The file, part, operator or option that it is about.
     #[serde(rename = "where")]
     pub place: String,
     /// What helps.
     pub what_to_do: String,
+    /// What must be given first for it to work; mostly nothing.
+    pub needs: Option<Need>,
+}
+
+/// What a model's file leaves to be given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// Sizes of these dimensions.
+    Dimensions(Vec<String>),
+    /// The file that its weights lie in, as the model names it.
+    File(String),
 }
 
 impl From<FaultKind> for Blame {
@@ -89,16 +103,28 @@ impl From<FaultKind> for Blame {
     }
 }
 
-impl Problem {
+impl Diagnostic {
     /// A problem.
     #[must_use]
     pub fn new(
         kind: Blame,
-        error: impl Into<String>,
+        what: impl Into<String>,
         place: impl Into<String>,
         what_to_do: impl Into<String>,
     ) -> Self {
-        Self { kind, error: error.into(), place: place.into(), what_to_do: what_to_do.into() }
+        Self {
+            kind,
+            what: what.into(),
+            place: place.into(),
+            what_to_do: what_to_do.into(),
+            needs: None,
+        }
+    }
+
+    /// The same with what must be given first.
+    #[must_use]
+    pub fn needing(self, need: Need) -> Self {
+        Self { needs: Some(need), ..self }
     }
 
     /// What cannot be done with what was given.
@@ -109,10 +135,10 @@ impl Problem {
 
     /// A defect of this program.
     #[must_use]
-    pub fn ours(error: impl Into<String>, place: impl Into<String>) -> Self {
+    pub fn ours(what: impl Into<String>, place: impl Into<String>) -> Self {
         Self::new(
             Blame::Ours,
-            error,
+            what,
             place,
             "This is a defect of Tilewright: please report it with the model, if you can share it.",
         )
@@ -125,10 +151,10 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} {}", self.place, self.error, self.what_to_do)
+        write!(f, "{}: {} {}", self.place, self.what, self.what_to_do)
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for Diagnostic {}

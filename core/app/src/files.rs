@@ -4,13 +4,13 @@ use tilewright_formats::{ExportError, FormatError, Limits, ModelFile, TfliteErro
 use tilewright_model::{Data, Model, Tensor};
 use tilewright_report::sentence;
 
-use crate::problem::{Blame, Problem};
+use crate::diagnostic::{Blame, Diagnostic, Need};
 
 /// A model, float or int8.
 ///
 /// # Errors
 /// What is wrong, with the node or input if it is one's.
-pub fn open(file: &ModelFile<'_>, dims: &[(String, usize)]) -> Result<Model, Problem> {
+pub fn open(file: &ModelFile<'_>, dims: &[(String, usize)]) -> Result<Model, Diagnostic> {
     let name = file.name;
     tilewright_formats::open_file(file, &Limits::default(), dims).map_err(|error| {
         let text = sentence(&error.to_string());
@@ -38,7 +38,8 @@ pub fn open(file: &ModelFile<'_>, dims: &[(String, usize)]) -> Result<Model, Pro
                      or export the model with fixed shapes.",
                     options.join(" ")
                 );
-                return Problem::new(Blame::BadInput, text, at("input", input), how);
+                let diagnostic = Diagnostic::new(Blame::BadInput, text, at("input", input), how);
+                return diagnostic.needing(Need::Dimensions(dims.clone()));
             }
             FormatError::UnknownDimension { dim, .. } => (
                 format!("--dim '{dim}' of {name}"),
@@ -54,7 +55,8 @@ pub fn open(file: &ModelFile<'_>, dims: &[(String, usize)]) -> Result<Model, Pro
                 let how = format!(
                     "Put {file} into the model's folder, or send it as a part `data` of an upload."
                 );
-                return Problem::new(Blame::BadInput, text, at("constant", tensor), how);
+                let diagnostic = Diagnostic::new(Blame::BadInput, text, at("constant", tensor), how);
+                return diagnostic.needing(Need::File(file.clone()));
             }
             FormatError::Data { tensor, .. } => (
                 at("constant", tensor),
@@ -62,14 +64,14 @@ pub fn open(file: &ModelFile<'_>, dims: &[(String, usize)]) -> Result<Model, Pro
             ),
             FormatError::TooLarge { .. } => {
                 let how = "Give a smaller model.";
-                return Problem::new(Blame::TooLarge, text, name, how);
+                return Diagnostic::new(Blame::TooLarge, text, name, how);
             }
             FormatError::NotFinite { tensor } => {
                 (at("constant", tensor), "Train or export the model again.")
             }
             FormatError::Graph(_) => (name.to_owned(), "Export the model again."),
         };
-        Problem::new(Blame::BadInput, text, place, what_to_do)
+        Diagnostic::new(Blame::BadInput, text, place, what_to_do)
     })
 }
 
@@ -81,8 +83,8 @@ pub fn open(file: &ModelFile<'_>, dims: &[(String, usize)]) -> Result<Model, Pro
 pub fn export<E: std::error::Error + 'static>(
     model: &Model,
     write: &mut dyn FnMut(&[u8]) -> Result<(), E>,
-    failed: impl FnOnce(E) -> Problem,
-) -> Result<(), Problem> {
+    failed: impl FnOnce(E) -> Diagnostic,
+) -> Result<(), Diagnostic> {
     let error = match tilewright_formats::export(model, write) {
         Ok(()) => return Ok(()),
         Err(ExportError::Write(error)) => return Err(failed(error)),
@@ -97,20 +99,20 @@ pub fn export<E: std::error::Error + 'static>(
         _ => (Blame::BadInput, "Choose a float model of operators that ONNX has."),
     };
     let text = sentence(&error.to_string());
-    Err(Problem::new(blame, text, model.name.clone(), what_to_do))
+    Err(Diagnostic::new(blame, text, model.name.clone(), what_to_do))
 }
 
 /// The bytes of a model as TensorFlow Lite.
 ///
 /// # Errors
 /// [`Blame::BadInput`] if an operator has no exact form there, [`Blame::TooLarge`] beyond 2 GiB.
-pub fn export_tflite(model: &Model) -> Result<Vec<u8>, Problem> {
+pub fn export_tflite(model: &Model) -> Result<Vec<u8>, Diagnostic> {
     tilewright_formats::export_tflite(model).map_err(|error| {
         let (blame, what_to_do) = match error {
             TfliteError::TooLarge { .. } => (Blame::TooLarge, "Choose a smaller model."),
             _ => (Blame::BadInput, "Change the model there, or write its float form as ONNX."),
         };
-        Problem::new(blame, sentence(&error.to_string()), model.name.clone(), what_to_do)
+        Diagnostic::new(blame, sentence(&error.to_string()), model.name.clone(), what_to_do)
     })
 }
 
@@ -118,9 +120,9 @@ pub fn export_tflite(model: &Model) -> Result<Vec<u8>, Problem> {
 ///
 /// # Errors
 /// If the file is none or its samples have another size than the input.
-pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>, Problem> {
+pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>, Diagnostic> {
     let [input] = *model.inputs.as_slice() else {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             format!("The model has {} inputs; samples can be given for one.", model.inputs.len()),
             name,
@@ -128,7 +130,7 @@ pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>
         ));
     };
     let all = input::samples(model.tensor(input), bytes).map_err(|error| {
-        Problem::new(
+        Diagnostic::new(
             Blame::BadInput,
             sentence(&error.to_string()),
             name,
@@ -143,9 +145,9 @@ pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>
 ///
 /// # Errors
 /// If the file is none of these or has another size than the inputs.
-pub fn inputs(name: &str, bytes: &[u8], tensors: &[Tensor]) -> Result<Vec<Data>, Problem> {
+pub fn inputs(name: &str, bytes: &[u8], tensors: &[Tensor]) -> Result<Vec<Data>, Diagnostic> {
     let wrong = |error: String| {
-        Problem::new(
+        Diagnostic::new(
             Blame::BadInput,
             error,
             name,

@@ -6,9 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tilewright_app::{Blame, Diagnostic};
 use tilewright_board::{Board, Support};
-
-use crate::problem::{Blame, Problem};
 
 /// Names the folder if it lies elsewhere.
 pub const VARIABLE: &str = "TILEWRIGHT_DIST";
@@ -39,13 +38,13 @@ impl Dist {
     ///
     /// # Errors
     /// If there is none.
-    pub fn find() -> Result<Self, Problem> {
+    pub fn find() -> Result<Self, Diagnostic> {
         if let Some(named) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
             let root = PathBuf::from(named);
             return if root.is_dir() {
                 Ok(Self::at(root))
             } else {
-                Err(Problem::new(
+                Err(Diagnostic::new(
                     Blame::NotBuilt,
                     format!("{VARIABLE} names {}, which is no folder.", root.display()),
                     VARIABLE,
@@ -64,7 +63,7 @@ impl Dist {
             .find(|dist| dist.join("firmware").is_dir() || dist.join("page").is_dir())
             .map(Self::at)
             .ok_or_else(|| {
-                Problem::new(
+                Diagnostic::new(
                     Blame::NotBuilt,
                     "The folder `dist` with firmware and emulator was not found.",
                     "dist",
@@ -115,18 +114,19 @@ impl Dist {
     ///
     /// # Errors
     /// If the board has none, or it has not been built or cannot be read.
-    pub fn firmware(&self, board: &str) -> Result<Arc<Vec<u8>>, Problem> {
+    pub fn firmware(&self, board: &str) -> Result<Arc<Vec<u8>>, Diagnostic> {
         let path = self.firmware_file(board);
         if self.is_planned_only(board) {
-            return Err(Problem::new(
+            return Err(Diagnostic::new(
                 Blame::BadInput,
                 format!("There is no firmware for {board}: it is planned and simulated only."),
                 "--board",
                 "`tilewright plan` and the page show its plans; `tilewright boards` says which boards run.",
             ));
         }
-        let missing =
-            |error: String| Problem::new(Blame::NotBuilt, error, path.display().to_string(), BUILD);
+        let missing = |error: String| {
+            Diagnostic::new(Blame::NotBuilt, error, path.display().to_string(), BUILD)
+        };
         let size = fs::metadata(&path)
             .map_err(|error| missing(format!("The firmware of {board} cannot be read: {error}.")))?
             .len();
@@ -151,13 +151,13 @@ impl Dist {
     ///
     /// # Errors
     /// If it has not been built.
-    pub fn worker(&self) -> Result<PathBuf, Problem> {
+    pub fn worker(&self) -> Result<PathBuf, Diagnostic> {
         let path =
             self.root.join("bin").join(format!("tilewright-worker{}", env::consts::EXE_SUFFIX));
         if path.is_file() {
             return Ok(path);
         }
-        Err(Problem::new(
+        Err(Diagnostic::new(
             Blame::NotBuilt,
             "The emulator's worker program has not been built.",
             path.display().to_string(),

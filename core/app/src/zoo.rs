@@ -5,11 +5,11 @@ use tilewright_zoo::ZooError;
 
 pub use tilewright_zoo::Network;
 
-use super::Bounds;
-use super::prepare::{Prepared, Samples, as_it_is};
-use crate::execute::Cancel;
-use crate::problem::{Blame, Problem};
-use crate::progress::{Progress, Stage};
+use crate::bounds::Bounds;
+use crate::diagnostic::{Blame, Diagnostic};
+use crate::host::Host;
+use crate::progress::Stage;
+use crate::quantise::{Prepared, Samples, as_it_is};
 
 /// What a name of the zoo begins with where a file's could stand.
 pub const PREFIX: &str = "zoo:";
@@ -18,7 +18,7 @@ pub const PREFIX: &str = "zoo:";
 ///
 /// # Errors
 /// [`Blame::BadInput`] with the nearest names, or the sizes that are possible.
-pub fn network(name: &str) -> Result<Network, Problem> {
+pub fn network(name: &str) -> Result<Network, Diagnostic> {
     let name = name.strip_prefix(PREFIX).unwrap_or(name);
     tilewright_zoo::network(name).map_err(|error| problem(name, &error))
 }
@@ -30,18 +30,16 @@ pub fn network(name: &str) -> Result<Network, Problem> {
 pub fn analytic(
     network: &Network,
     bounds: &Bounds,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Prepared, Problem> {
-    cancel.check()?;
-    progress(Progress::Stage(Stage::Quantising));
+    host: &dyn Host,
+) -> Result<Prepared, Diagnostic> {
+    host.begin(Stage::Quantising)?;
     bounds.admit(network.float(), 1)?;
     let model = network.int8().map_err(|error| problem(&network.name, &error))?;
     let samples = "analytic scales, weights from a seed: its answers mean nothing".to_owned();
     Ok(Prepared { samples, ..as_it_is(model, Samples::Random)? })
 }
 
-fn problem(name: &str, error: &ZooError) -> Problem {
+fn problem(name: &str, error: &ZooError) -> Diagnostic {
     let what_to_do = match error {
         ZooError::Unknown { .. } => "`tilewright zoo` lists the networks.",
         ZooError::NoParameter { .. } => "Leave it out.",
@@ -49,5 +47,5 @@ fn problem(name: &str, error: &ZooError) -> Problem {
         ZooError::Quantise { .. } => "Give --samples to quantise it on.",
     };
     let text = sentence(&error.to_string());
-    Problem::new(Blame::BadInput, text, format!("{PREFIX}{name}"), what_to_do)
+    Diagnostic::new(Blame::BadInput, text, format!("{PREFIX}{name}"), what_to_do)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::{DType, Model};
 use tilewright_plan::image::{EntryRecord, LaneRecord};
@@ -13,15 +13,14 @@ use tilewright_protocol::Mode;
 use tilewright_report::{
     Counts, Difference, Fault, Kind, LayerCount, PlanReport, Slice, SliceKind, StackUse, Timeline,
 };
-use utoipa::ToSchema;
 
-use crate::execute::RunOutcome;
-use crate::http::schema;
-use crate::pipeline::Package;
+use crate::package::Package;
 use crate::watch::Watches;
+use tilewright_protocol::RunOutcome;
 
 /// An output of the model as the board computed it.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OutputValues {
     /// Name of the tensor.
     pub name: String,
@@ -40,7 +39,8 @@ pub struct OutputValues {
 }
 
 /// Result of a run. Instructions are counted; cycles and times are modelled.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RunResult {
     /// Board id.
     pub board: String,
@@ -56,42 +56,35 @@ pub struct RunResult {
     pub compared_layers: usize,
     /// Whether each step was executed, or of those that run alike the first: then there are no
     /// outputs.
-    #[schema(value_type = String)]
     pub mode: Mode,
     /// Compute steps that were not executed, since one like them had been.
     pub passed_steps: u64,
     /// First difference from the reference.
-    #[schema(value_type = Option<schema::Difference>)]
     pub difference: Option<Difference>,
     /// What went wrong on the board.
-    #[schema(value_type = Option<schema::Fault>)]
     pub fault: Option<Fault>,
     /// How deep the firmware's stack grew (counted); null if that is not known.
-    #[schema(value_type = Option<schema::StackUse>)]
     pub stack: Option<StackUse>,
     /// Frames that the invoke worked on.
     pub frames: u16,
     /// Executed instructions of the last invoke (counted).
     pub instructions: u64,
     /// Its cycles (modelled).
-    #[schema(value_type = u64)]
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub cycles: Cycles,
     /// Its time at the board's clock in microseconds (modelled).
-    #[schema(value_type = f64)]
+    #[cfg_attr(feature = "schema", schema(value_type = f64))]
     pub latency_us: Micros,
     /// How often the frame was begun again before, since something that it wrote to a card was lost.
     pub given_up: usize,
     /// The time of what was computed for nothing then, in microseconds (modelled).
-    #[schema(value_type = f64)]
+    #[cfg_attr(feature = "schema", schema(value_type = f64))]
     pub given_up_us: Micros,
     /// What instructions and cycles of the invoke were for.
-    #[schema(value_type = schema::Counts)]
     pub counts: Counts,
     /// The same from reset to the start of the invoke.
-    #[schema(value_type = schema::Counts)]
     pub boot: Counts,
     /// Of that, boot programs: what is brought into memory once.
-    #[schema(value_type = schema::Counts)]
     pub load: Counts,
     /// Index of the largest value of the first output, of the first frame.
     pub top1: Option<usize>,
@@ -100,19 +93,17 @@ pub struct RunResult {
     /// Outputs, frame by frame.
     pub outputs: Vec<OutputValues>,
     /// Counts of each layer, in the order of execution; of several frames the mean.
-    #[schema(value_type = Vec<schema::LayerCount>)]
     pub layers: Vec<LayerCount>,
     /// Register accesses that no device model answered: address and count.
     pub unknown_registers: Vec<(u32, u64)>,
     /// What the board wrote to its console.
     pub console: String,
     /// What core and engines did when, in cycles since the invoke began.
-    #[schema(value_type = schema::Timeline)]
     pub timeline: Timeline,
     /// Wall-clock time of the emulation in nanoseconds (measured here, of this computer).
     pub emulation_wall_ns: u64,
     /// The plan with its predictions; null for an uploaded plan image.
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
     pub plan: Option<PlanReport>,
 }
 

@@ -6,8 +6,8 @@ use tilewright_order::Budget;
 use tilewright_planner::tflm::{self, Rearranged, TflmError};
 use tilewright_report::sentence;
 
-use crate::execute::Cancel;
-use crate::problem::{Blame, Problem};
+use crate::diagnostic::{Blame, Diagnostic};
+use crate::host::Host;
 
 /// Rearranges a file for TensorFlow Lite Micro: what was found, and the new file.
 ///
@@ -16,15 +16,16 @@ use crate::problem::{Blame, Problem};
 pub fn rearrange(
     name: &str,
     bytes: &[u8],
-    cancel: &Cancel,
-) -> Result<(Rearranged, Vec<u8>), Problem> {
+    budget: Budget,
+    host: &dyn Host,
+) -> Result<(Rearranged, Vec<u8>), Diagnostic> {
     let limits = Limits::default();
     let graph = reorder::graph(bytes, &limits).map_err(|error| refused(name, &error))?;
-    let found = tflm::rearrange(&graph, Budget::default(), &mut || cancel.check().is_ok());
+    let found = tflm::rearrange(&graph, budget, &mut || !host.cancel().is_cancelled());
     let found = found.map_err(|error| match error {
-        TflmError::Cancelled => Problem::cancelled("The search was ended."),
-        TflmError::Wrong(_) => Problem::ours(sentence(&error.to_string()), name),
-        _ => Problem::new(Blame::BadInput, sentence(&error.to_string()), name, CONVERT),
+        TflmError::Cancelled => Diagnostic::cancelled("The search was ended."),
+        TflmError::Wrong(_) => Diagnostic::ours(sentence(&error.to_string()), name),
+        _ => Diagnostic::new(Blame::BadInput, sentence(&error.to_string()), name, CONVERT),
     })?;
     let written = reorder::write(bytes, &limits, &found.order, &found.offsets);
     let written = written.map_err(|error| refused(name, &error))?;
@@ -33,7 +34,7 @@ pub fn rearrange(
 
 const CONVERT: &str = "Convert the model again, with fixed sizes and one graph.";
 
-fn refused(name: &str, error: &ReorderError) -> Problem {
+fn refused(name: &str, error: &ReorderError) -> Diagnostic {
     let what_to_do = match error {
         ReorderError::NotTfLite => "Give a .tflite file.",
         ReorderError::File(FormatError::Damaged { .. }) => "Export or download the file again.",
@@ -45,5 +46,5 @@ fn refused(name: &str, error: &ReorderError) -> Problem {
         ReorderError::File(FormatError::TooLarge { .. }) => Blame::TooLarge,
         _ => Blame::BadInput,
     };
-    Problem::new(kind, sentence(&error.to_string()), name, what_to_do)
+    Diagnostic::new(kind, sentence(&error.to_string()), name, what_to_do)
 }

@@ -14,8 +14,8 @@ struct Server {
 
 impl Server {
     fn start(dist: &std::path::Path) -> Self {
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin("tilewright"))
-            .args(["serve", "--addr", "127.0.0.1:0"])
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin("tilewright-server"))
+            .args(["--addr", "127.0.0.1:0"])
             .env("TILEWRIGHT_DIST", dist)
             .stderr(Stdio::piped())
             .spawn()
@@ -85,8 +85,8 @@ fn a_server_answers_and_ends_well_on_both_signals() {
 fn a_taken_address_is_named() {
     let dist = tempfile::tempdir().unwrap();
     let server = Server::start(dist.path());
-    let output = Command::new(assert_cmd::cargo::cargo_bin("tilewright"))
-        .args(["serve", "--addr", &server.address])
+    let output = Command::new(assert_cmd::cargo::cargo_bin("tilewright-server"))
+        .args(["--addr", &server.address])
         .env("TILEWRIGHT_DIST", dist.path())
         .output()
         .unwrap();

@@ -1,13 +1,13 @@
 //! What interpreting a model on this computer may cost. The emulator runs in processes that can be
 //! killed; the interpreters run in this one and must be asked.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tilewright_model::Model;
 
-use crate::execute::Cancel;
-use crate::problem::{Blame, Problem};
+use crate::diagnostic::{Blame, Diagnostic};
+use crate::host::Host;
 
 /// Bounds of quantising; nothing stands for no bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ impl Bounds {
     ///
     /// # Errors
     /// [`Blame::TooLarge`] with both numbers.
-    pub(super) fn admit(&self, model: &Model, samples: usize) -> Result<(), Problem> {
+    pub(super) fn admit(&self, model: &Model, samples: usize) -> Result<(), Diagnostic> {
         let once = model.nodes.iter().map(|node| model.macs(node)).fold(0, u64::saturating_add);
         let macs = once.saturating_mul(samples as u64);
         if let Some(limit) = self.macs.filter(|limit| macs > *limit) {
@@ -37,18 +37,18 @@ impl Bounds {
             };
             let error = format!(
                 "Quantising on {samples} samples takes {macs} MACs ({once} for each), more than \
-                 the {limit} that this server spends."
+                 the {limit} that are spent here."
             );
-            return Err(Problem::new(Blame::TooLarge, error, model.name.clone(), what_to_do));
+            return Err(Diagnostic::new(Blame::TooLarge, error, model.name.clone(), what_to_do));
         }
         let values = values(model);
         if let Some(limit) = self.values.filter(|limit| values > *limit) {
             let error = format!(
                 "Quantising holds {values} values, the weights and outputs of all layers, more \
-                 than the {limit} that this server holds."
+                 than the {limit} that are held here."
             );
             let what_to_do = "Plan this model on the command line: `tilewright plan`.";
-            return Err(Problem::new(Blame::TooLarge, error, model.name.clone(), what_to_do));
+            return Err(Diagnostic::new(Blame::TooLarge, error, model.name.clone(), what_to_do));
         }
         Ok(())
     }
@@ -64,30 +64,31 @@ fn values(model: &Model) -> u64 {
 }
 
 /// When an interpreter is to stop: someone asked, or its time is over.
-pub(super) struct Until<'c> {
-    cancel: &'c Cancel,
+pub(super) struct Until<'h> {
+    host: &'h dyn Host,
     wall: Option<Duration>,
-    started: Instant,
+    started: Duration,
 }
 
-impl<'c> Until<'c> {
+impl<'h> Until<'h> {
     /// Time runs from now on.
-    pub(super) fn new(cancel: &'c Cancel, wall: Option<Duration>) -> Self {
-        Self { cancel, wall, started: Instant::now() }
+    pub(super) fn new(host: &'h dyn Host, wall: Option<Duration>) -> Self {
+        Self { host, wall, started: host.clock() }
     }
 
     /// Whether to stop.
     pub(super) fn is_over(&self) -> bool {
-        self.cancel.is_cancelled() || self.wall.is_some_and(|wall| self.started.elapsed() > wall)
+        let elapsed = || self.host.clock().saturating_sub(self.started);
+        self.host.cancel().is_cancelled() || self.wall.is_some_and(|wall| elapsed() > wall)
     }
 
     /// Why it stopped; `what` took its time, "Quantising".
-    pub(super) fn problem(&self, what: &str, what_to_do: &str) -> Problem {
-        if let Err(problem) = self.cancel.check() {
+    pub(super) fn problem(&self, what: &str, what_to_do: &str) -> Diagnostic {
+        if let Err(problem) = self.host.cancel().check() {
             return problem;
         }
         let seconds = self.wall.unwrap_or_default().as_secs_f64();
         let error = format!("{what} took longer than the {seconds} s that it may.");
-        Problem::new(Blame::TooLarge, error, "reference interpreter", what_to_do)
+        Diagnostic::new(Blame::TooLarge, error, "reference interpreter", what_to_do)
     }
 }

@@ -1,5 +1,7 @@
 //! Plan image → packaged firmware → emulated run → result.
 
+use std::time::Duration;
+
 use tilewright_board::{Board, Card};
 use tilewright_model::Data;
 use tilewright_plan::image::{input_frames, input_views};
@@ -7,25 +9,21 @@ use tilewright_plan::{Space, View};
 use tilewright_planner::Integrity;
 use tilewright_protocol::{Hardware, Job, Limits, Mode, Response};
 
-use super::card::{CardWish, card};
-use super::package::Package;
-use super::plan_file::PlanFile;
-use crate::dist::Dist;
-use crate::execute::{Cancel, Execute, WorkerLimits};
-use crate::problem::{Blame, Problem};
+use crate::card::{CardWish, card};
+use crate::diagnostic::{Blame, Diagnostic};
+use crate::host::Host;
+use crate::package::Package;
+use crate::plan_file::PlanFile;
 use crate::progress::{Progress, Stage};
 use crate::result::{Done, layer_bytes, result_of};
 use crate::watch::Watches;
 
-/// Who runs images, and within what bounds.
-#[derive(Clone, Copy)]
-pub struct Machine<'m> {
-    /// Runs jobs.
-    pub executor: &'m dyn Execute,
-    /// Where the boards' firmware lies.
-    pub dist: &'m Dist,
-    /// Bounds of a worker process.
-    pub worker: WorkerLimits,
+/// How an image is run, and within what bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions<'m> {
+    /// Longest time that comparing with the reference may take; nothing: no limit.
+    pub comparing: Option<Duration>,
+
     /// Executed instructions, boot included.
     pub instructions: u64,
     /// Bytes of console output.
@@ -39,6 +37,30 @@ pub struct Machine<'m> {
     pub integrity: Integrity,
     /// What goes wrong with it.
     pub card_faults: &'m [CardWish],
+}
+
+impl Default for RunOptions<'_> {
+    fn default() -> Self {
+        Self {
+            comparing: None,
+            instructions: 50_000_000_000,
+            console_bytes: 1 << 20,
+            mode: Mode::Full,
+            card: None,
+            integrity: Integrity::Trusted,
+            card_faults: &[],
+        }
+    }
+}
+
+impl RunOptions<'_> {
+    /// The usual, for a program of so many frames.
+    #[must_use]
+    pub fn of_frames(frames: u16) -> Self {
+        let usual = Self::default();
+        let instructions = usual.instructions.saturating_mul(frames.into());
+        Self { instructions, ..usual }
+    }
 }
 
 /// Bytes of int8 inputs, one behind the other: the payload of a frame.
@@ -55,19 +77,18 @@ pub fn bytes_of(inputs: &[Data]) -> Vec<u8> {
 /// If the image has no program, the payload has another length, firmware or worker are missing,
 /// the worker fails, or `cancel` is asked. A fault of the emulated board is a result.
 pub fn run_image(
-    machine: &Machine<'_>,
+    options: &RunOptions<'_>,
     board: &Board,
     file: &PlanFile,
     payload: &[u8],
     with_layers: bool,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Done, Problem> {
-    progress(Progress::Stage(Stage::Packaging));
+    host: &dyn Host,
+) -> Result<Done, Diagnostic> {
+    host.begin(Stage::Packaging)?;
     let image = file.image(board)?;
     let lacks = |space, store: &[u8]| image.space_bytes(space) > 0 && store.is_empty();
     if lacks(Space::ExternalFlash, file.external_flash()) || lacks(Space::Card, file.card()) {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             "The plan image's weights lie in external flash or on a card, and its store image is not \
              there.",
@@ -77,7 +98,7 @@ pub fn run_image(
     }
     let needed: u64 = input_views(&image).iter().map(View::elements).sum();
     if payload.len() as u64 != needed {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             format!("The input has {} bytes, the program reads {needed}.", payload.len()),
             "input",
@@ -85,41 +106,40 @@ pub fn run_image(
              input's size.",
         ));
     }
-    let with_layers = with_layers && machine.mode == Mode::Full;
-    let watches = match machine.mode {
+    let with_layers = with_layers && options.mode == Mode::Full;
+    let watches = match options.mode {
         Mode::Full => Watches::of(&image, board, with_layers)?,
         Mode::Sampled => Watches::default(),
     };
-    let package = Package::new(machine.dist, board, file.bytes().to_vec())?;
+    let package = Package::new(host.firmware(&board.id)?, board, file.bytes().to_vec());
     let elf = package.image()?.elf;
-    cancel.check()?;
-    progress(Progress::Stage(Stage::Running));
+    host.begin(Stage::Running)?;
     let frames = input_frames(&image, payload)
-        .map_err(|error| Problem::new(Blame::TooLarge, error.to_string(), "input", SMALLER))?;
+        .map_err(|error| Diagnostic::new(Blame::TooLarge, error.to_string(), "input", SMALLER))?;
     let job = Job {
         board: board.id.clone(),
         elf,
         external_flash: file.external_flash().to_vec(),
-        card: card(machine, board, file, image.space_bytes(Space::Card))?,
+        card: card(options, board, file, image.space_bytes(Space::Card))?,
         frames: vec![frames],
         hardware: Hardware::default(),
         strict: false,
-        mode: machine.mode,
-        limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
+        mode: options.mode,
+        limits: Limits { instructions: options.instructions, console_bytes: options.console_bytes },
         watches: watches.watches.clone(),
     };
     let mut console = Utf8Stream::default();
     let mut on_event = |response: &Response| match response {
         Response::Progress { instructions, step } => {
-            progress(Progress::Running { instructions: *instructions, step: *step });
+            host.tell(Progress::Running { instructions: *instructions, step: *step });
         }
         Response::Console(bytes) => {
             let text = console.push(bytes);
             if !text.is_empty() {
-                progress(Progress::Console(text));
+                host.tell(Progress::Console(text));
             }
         }
-        Response::Step(step) => progress(Progress::Step(*step)),
+        Response::Step(step) => host.tell(Progress::Step(*step)),
         Response::Hello { .. }
         | Response::Again { .. }
         | Response::Copy(_)
@@ -127,8 +147,8 @@ pub fn run_image(
         | Response::Watched { .. }
         | Response::Finished(_) => {}
     };
-    let outcome = machine.executor.execute(job, &machine.worker, &mut on_event, cancel)?;
-    let result = result_of(&image, board, machine.mode, &watches, &outcome);
+    let outcome = host.execute(job, &mut on_event)?;
+    let result = result_of(&image, board, options.mode, &watches, &outcome);
     let layers = with_layers.then(|| layer_bytes(&watches, &outcome));
     Ok(Done { result, layers, package })
 }

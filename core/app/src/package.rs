@@ -6,8 +6,7 @@ use tilewright_report::sentence;
 use tilewright_board::Board;
 use tilewright_image::{FirmwareError, FirmwareImage};
 
-use crate::dist::Dist;
-use crate::problem::{Blame, Problem};
+use crate::diagnostic::{Blame, Diagnostic};
 
 /// What an image is made of. Many results are kept, so they share the firmware and hold their
 /// plans; the same parts give the same bytes each time.
@@ -19,13 +18,10 @@ pub struct Package {
 }
 
 impl Package {
-    /// The package of a plan image and its board's firmware.
-    ///
-    /// # Errors
-    /// If the firmware has not been built or cannot be read.
-    pub fn new(dist: &Dist, board: &Board, plan: Vec<u8>) -> Result<Self, Problem> {
-        let firmware = dist.firmware(&board.id)?;
-        Ok(Self { board: board.clone(), firmware, plan })
+    /// The package of a plan image and its board's firmware, an ELF file.
+    #[must_use]
+    pub fn new(firmware: Arc<Vec<u8>>, board: &Board, plan: Vec<u8>) -> Self {
+        Self { board: board.clone(), firmware, plan }
     }
 
     /// Board id.
@@ -44,7 +40,7 @@ impl Package {
     ///
     /// # Errors
     /// If the firmware is no such file, or the plan does not fit behind it.
-    pub fn image(&self) -> Result<FirmwareImage, Problem> {
+    pub fn image(&self) -> Result<FirmwareImage, Diagnostic> {
         FirmwareImage::new(&self.firmware, &self.plan, &self.board).map_err(|error| {
             let (kind, what_to_do) = match &error {
                 FirmwareError::TooLarge { .. } => {
@@ -56,7 +52,7 @@ impl Package {
                 ),
                 FirmwareError::Elf { .. } => (Blame::NotBuilt, "Run `cargo xtask build` again."),
             };
-            Problem::new(kind, sentence(&error.to_string()), self.board.id.clone(), what_to_do)
+            Diagnostic::new(kind, sentence(&error.to_string()), self.board.id.clone(), what_to_do)
         })
     }
 }

@@ -12,10 +12,10 @@ use tilewright_plan::image::{
 };
 use tilewright_plan::{PlanImage, Space, View};
 
-use super::emulate::bytes_of;
-use super::files;
-use crate::problem::{Blame, Problem};
+use crate::diagnostic::{Blame, Diagnostic};
+use crate::files;
 use crate::result::main_entry;
+use crate::run::bytes_of;
 
 /// A plan image that has been validated for a board.
 #[derive(Debug)]
@@ -47,11 +47,11 @@ impl PlanFile {
     ///
     /// # Errors
     /// [`Blame::BadInput`] with what the image's reader says.
-    pub fn read(bytes: &[u8], board: &Board) -> Result<Self, Problem> {
+    pub fn read(bytes: &[u8], board: &Board) -> Result<Self, Diagnostic> {
         let aligned = AlignedBytes::copy_of(bytes);
         let length = PlanImage::read(aligned.bytes(), &expected(board))
             .map_err(|error| {
-                Problem::new(
+                Diagnostic::new(
                     Blame::BadInput,
                     sentence(&error.to_string()),
                     "plan image",
@@ -81,7 +81,7 @@ impl PlanFile {
         board: &Board,
         external_flash: Option<Vec<u8>>,
         card: Option<Vec<u8>>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Diagnostic> {
         let (flash, sd) = (external_flash.as_deref(), card.as_deref());
         self.check_stores(board, flash.map(StoreStart::whole), sd.map(StoreStart::whole))?;
         Ok(self.with_stores(external_flash.unwrap_or_default(), card.unwrap_or_default()))
@@ -100,7 +100,7 @@ impl PlanFile {
         board: &Board,
         external_flash: Option<StoreStart<'_>>,
         card: Option<StoreStart<'_>>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Diagnostic> {
         let image = self.image(board)?;
         let card = (Space::Card, "card", card);
         for (space, part, store) in [(Space::ExternalFlash, "external_flash", external_flash), card]
@@ -137,9 +137,9 @@ impl PlanFile {
     ///
     /// # Errors
     /// Never for the board that it was validated for.
-    pub fn image(&self, board: &Board) -> Result<PlanImage<'_>, Problem> {
+    pub fn image(&self, board: &Board) -> Result<PlanImage<'_>, Diagnostic> {
         PlanImage::read(self.bytes(), &expected(board))
-            .map_err(|error| Problem::ours(sentence(&error.to_string()), "plan image"))
+            .map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "plan image"))
     }
 
     /// An input file as the int8 bytes of all inputs of the program, one behind the other. For a
@@ -148,7 +148,7 @@ impl PlanFile {
     ///
     /// # Errors
     /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
-    pub fn payload(&self, board: &Board, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Problem> {
+    pub fn payload(&self, board: &Board, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Diagnostic> {
         let image = self.image(board)?;
         let frames = main_entry(&image).map_or(1, |entry| entry.frames);
         let all = inputs(&image);
@@ -192,8 +192,8 @@ fn check_store(
     space: Space,
     part: &str,
     store: Option<StoreStart<'_>>,
-) -> Result<(), Problem> {
-    let wrong = |error: &str, what: &str| Err(Problem::new(Blame::BadInput, error, part, what));
+) -> Result<(), Diagnostic> {
+    let wrong = |error: &str, what: &str| Err(Diagnostic::new(Blame::BadInput, error, part, what));
     match (store, image.space_bytes(space) > 0) {
         (None, false) => Ok(()),
         (Some(_), false) => {
@@ -217,7 +217,7 @@ fn check_store(
     }
 }
 
-fn bad_store(part: &str, error: StoreError) -> Problem {
+fn bad_store(part: &str, error: StoreError) -> Diagnostic {
     let what_to_do = "Bring the store image that was made together with this plan image.";
-    Problem::new(Blame::BadInput, sentence(&error.to_string()), part, what_to_do)
+    Diagnostic::new(Blame::BadInput, sentence(&error.to_string()), part, what_to_do)
 }

@@ -10,7 +10,7 @@ use tilewright_plan::image::LaneRecord;
 use tilewright_plan::{PlanImage, Space, View};
 use tilewright_protocol::Watch;
 
-use crate::problem::{Blame, Problem};
+use crate::diagnostic::{Blame, Diagnostic};
 use made::Made;
 
 /// Most bytes that all watches of a job may give.
@@ -47,9 +47,9 @@ impl Watches {
     /// # Errors
     /// If the image has no program to run, or the outputs of the program and of its layers are larger
     /// than [`WATCHED_LIMIT`] together.
-    pub fn of(image: &PlanImage<'_>, board: &Board, with_layers: bool) -> Result<Self, Problem> {
+    pub fn of(image: &PlanImage<'_>, board: &Board, with_layers: bool) -> Result<Self, Diagnostic> {
         let bad = |error: &str| {
-            Problem::new(
+            Diagnostic::new(
                 Blame::BadInput,
                 error,
                 "plan image",
@@ -98,7 +98,7 @@ impl Watches {
         board: &Board,
         lanes: &[LaneRecord],
         mut total: u64,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Diagnostic> {
         for (layer, made) in made::outputs(image, lanes) {
             let Made { lane, step, space, range, .. } = made;
             if space == Space::Card
@@ -116,7 +116,7 @@ impl Watches {
                 continue;
             };
             if total > WATCHED_LIMIT {
-                return Err(Problem::new(
+                return Err(Diagnostic::new(
                     Blame::TooLarge,
                     format!(
                         "The outputs of all layers take more than the {WATCHED_LIMIT} bytes that \

@@ -5,12 +5,12 @@ use tilewright_model::Model;
 use tilewright_planner::{Options, Planned, Planning, Strategy};
 use tilewright_report::{Change, PlanReport, Remedy, changes};
 
-use super::planning::{is_unsuited, no_plan, planned_for, proved, stopped_by};
-use super::zoo::{self, Network};
-use super::{Bounds, Prepared};
-use crate::execute::Cancel;
-use crate::problem::Problem;
-use crate::progress::Progress;
+use crate::bounds::Bounds;
+use crate::diagnostic::Diagnostic;
+use crate::host::Host;
+use crate::planning::{is_unsuited, no_plan, planned_for, proved, stopped_by};
+use crate::quantise::Prepared;
+use crate::zoo::{self, Network};
 
 /// Units of work for all changes of all plans, of some ten nanoseconds each. No change takes more than half
 /// of what is left, so that one that takes long leaves others some, unless it is planned all at once; half of all
@@ -38,13 +38,12 @@ pub struct Asked<'a> {
 /// many were not tried to the end. Of several frames few are planned, as of what does not fit.
 ///
 /// # Errors
-/// If `cancel` is asked, or a plan is found wrong.
+/// If somebody wants an end, or a plan is found wrong.
 pub fn find_remedies(
     asked: &Asked<'_>,
     plans: &mut [&mut Planned],
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<(), Problem> {
+    host: &dyn Host,
+) -> Result<(), Diagnostic> {
     let failing = |plan: &Planned| plan.report.does_not_fit.is_some();
     if !plans.iter().any(|plan| failing(plan)) {
         return Ok(());
@@ -55,9 +54,8 @@ pub fn find_remedies(
     let mut strategies: Vec<PlanReport> = plans.iter().map(|plan| plan.report.clone()).collect();
     let mut attempt = Attempt {
         asked,
-        options: stopped_by(cancel, asked.options.of_few_frames()),
-        progress,
-        cancel,
+        options: stopped_by(host, asked.options.of_few_frames()),
+        host,
         left: WORK,
         untried: 0,
         searched: Vec::new(),
@@ -125,8 +123,7 @@ fn note(plan: &mut Planned, remedies: Vec<Remedy>, untried: u32) {
 struct Attempt<'a, 'p> {
     asked: &'a Asked<'a>,
     options: Options,
-    progress: &'p mut dyn FnMut(Progress),
-    cancel: &'p Cancel,
+    host: &'p dyn Host,
     /// Units of work that are left.
     left: u64,
     /// Changes that were not tried to the end and do not fit so far.
@@ -142,7 +139,7 @@ impl Attempt<'_, '_> {
         failed: &PlanReport,
         change: &Change,
         boards: &[Board],
-    ) -> Result<Option<PlanReport>, Problem> {
+    ) -> Result<Option<PlanReport>, Diagnostic> {
         let Asked { model, board, .. } = *self.asked;
         let (mut board, mut options) = (board, self.options.clone());
         let mut strategy = failed.strategy.as_str();
@@ -170,16 +167,16 @@ impl Attempt<'_, '_> {
     /// model, or if that was not enough for a plan that fits.
     fn plan(
         &mut self,
-        planning: Result<Planning, Problem>,
+        planning: Result<Planning, Diagnostic>,
         model: &Model,
         board: &Board,
         (strategy, options): (Strategy, &Options),
-    ) -> Result<Option<PlanReport>, Problem> {
+    ) -> Result<Option<PlanReport>, Diagnostic> {
         let is_all_at_once = matches!(strategy, Strategy::Swap | Strategy::Stream);
         let units = if is_all_at_once { self.left } else { self.left / 2 };
-        let planned = || -> Result<(bool, Option<PlanReport>), Problem> {
+        let planned = || -> Result<(bool, Option<PlanReport>), Diagnostic> {
             let mut planning = planning?;
-            let is_done = planned_for(&mut planning, model, units, self.progress, self.cancel)?;
+            let is_done = planned_for(&mut planning, model, units, self.host)?;
             self.left = self.left.saturating_sub(planning.spent());
             let is_whole = is_done && planning.spent() <= units;
             if is_done && std::ptr::eq(model, self.asked.model) {
@@ -190,7 +187,7 @@ impl Attempt<'_, '_> {
             if is_all_at_once && !is_whole {
                 return Ok((is_whole, None));
             }
-            let planned = proved(planning, model, board, self.progress, self.cancel)?;
+            let planned = proved(planning, model, board, self.host)?;
             Ok((is_whole, Some(planned.report)))
         };
         let planned = planned();
@@ -207,7 +204,11 @@ impl Attempt<'_, '_> {
     }
 
     /// The largest narrower network that fits, and the largest of lower resolution.
-    fn smaller(&mut self, failed: &PlanReport, network: &Network) -> Result<Vec<Remedy>, Problem> {
+    fn smaller(
+        &mut self,
+        failed: &PlanReport,
+        network: &Network,
+    ) -> Result<Vec<Remedy>, Diagnostic> {
         let mut remedies = Vec::new();
         for names in smaller_sizes(network) {
             // A smaller network needs less: all names up to some one fit.
@@ -230,7 +231,11 @@ impl Attempt<'_, '_> {
         Ok(remedies)
     }
 
-    fn network(&mut self, failed: &PlanReport, name: &str) -> Result<Option<PlanReport>, Problem> {
+    fn network(
+        &mut self,
+        failed: &PlanReport,
+        name: &str,
+    ) -> Result<Option<PlanReport>, Diagnostic> {
         let Asked { model, .. } = *self.asked;
         let bytes: u64 = model.nodes.iter().map(|node| model.constant_bytes(node)).sum();
         let made = bytes.saturating_mul(MADE_OF_A_BYTE);
@@ -241,8 +246,7 @@ impl Attempt<'_, '_> {
         self.left -= made;
         // Not every size can be built.
         let Ok(network) = zoo::network(name) else { return Ok(None) };
-        let prepared: Prepared =
-            zoo::analytic(&network, &Bounds::default(), self.progress, self.cancel)?;
+        let prepared: Prepared = zoo::analytic(&network, &Bounds::default(), self.host)?;
         let (board, options) = (self.asked.board, self.options.clone());
         let Ok(strategy) = failed.strategy.parse() else { return Ok(None) };
         let planning = Planning::new(&prepared.model, board, strategy, &options).map_err(no_plan);
@@ -279,36 +283,60 @@ fn smaller_sizes(network: &Network) -> [Vec<String>; 2] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::planning::checked_plan;
+    use std::cell::RefCell;
+
     use super::*;
+    use crate::host::{Cancel, Silent};
+    use crate::planning::checked_plan;
+    use crate::progress::Progress;
+
+    /// A host that notes what it is told of planning, and wants an end at some way beyond SRAM.
+    #[derive(Default)]
+    struct Listening {
+        told: RefCell<Vec<Progress>>,
+        cancel: Cancel,
+        stops_at: Option<usize>,
+    }
+
+    impl Listening {
+        fn ways(&self) -> Vec<[usize; 2]> {
+            let told = self.told.borrow();
+            let ways = |news: &Progress| match news {
+                Progress::Planning { ways, .. } => *ways,
+                _ => None,
+            };
+            told.iter().filter_map(ways).collect()
+        }
+    }
+
+    impl Host for Listening {
+        fn tell(&self, news: Progress) {
+            if let Progress::Planning { ways, .. } = news {
+                if self.stops_at.is_some() && ways.map(|ways| ways[0]) == self.stops_at {
+                    self.cancel.cancel();
+                }
+                self.told.borrow_mut().push(news);
+            }
+        }
+
+        fn cancel(&self) -> &Cancel {
+            &self.cancel
+        }
+    }
 
     #[test]
     fn ways_beyond_sram_are_told_and_can_be_cancelled() {
         let network = zoo::network("lenet5").unwrap();
-        let prepared =
-            zoo::analytic(&network, &Bounds::default(), &mut |_| {}, &Cancel::default()).unwrap();
+        let prepared = zoo::analytic(&network, &Bounds::default(), &Silent::default()).unwrap();
         let (model, board) = (&prepared.model, tilewright_board::find("stm32f746g-disco").unwrap());
         let sram = Some(tilewright_plan::Bytes(1_000));
         let options = &Options { sram, ..Options::default() };
-        let small = || {
-            checked_plan(
-                model,
-                &board,
-                Strategy::Resident,
-                options,
-                &mut |_| {},
-                &Cancel::default(),
-            )
-        };
+        let small = || checked_plan(model, &board, Strategy::Resident, options, &Silent::default());
         let asked = Asked { model, network: None, board: &board, options };
-        let (mut told, cancel) = (Vec::new(), Cancel::default());
+        let host = Listening::default();
         let mut plan = small().unwrap();
-        let mut tell = |progress| {
-            if let Progress::Planning { ways: Some(ways), .. } = progress {
-                told.push(ways);
-            }
-        };
-        find_remedies(&asked, &mut [&mut plan], &mut tell, &cancel).unwrap();
+        find_remedies(&asked, &mut [&mut plan], &host).unwrap();
+        let mut told = host.ways();
         // A way is told as often as it is planned: for one size of memory after the other. What cannot be better ends at
         // once, and several such ways are told as one.
         told.dedup();
@@ -316,41 +344,29 @@ mod tests {
         let goes_on = told.is_sorted_by(|before, next| before[0] < next[0] && next[0] < all);
         assert!(told.len() > 5 && goes_on && told.iter().all(|ways| ways[1] == all), "{told:?}");
         // Asked for an end between two ways, it ends there.
-        let mut seen = 0;
-        let mut stop = |progress| {
-            if let Progress::Planning { ways: Some([tried, _]), .. } = progress {
-                seen = tried;
-                if tried == 2 {
-                    cancel.cancel();
-                }
-            }
-        };
+        let host = Listening { stops_at: Some(2), ..Listening::default() };
         let mut plan = small().unwrap();
-        let stopped = find_remedies(&asked, &mut [&mut plan], &mut stop, &cancel);
+        let stopped = find_remedies(&asked, &mut [&mut plan], &host);
         assert!(stopped.is_err_and(|problem| problem.kind == crate::Blame::Cancelled));
-        assert_eq!(seen, 2);
+        assert_eq!(host.ways().last().map(|ways| ways[0]), Some(2));
     }
 
     #[test]
     fn refusing_takes_no_more_work_than_is_allowed_and_tells_what_was_left() {
         let refused = |name: &str, strategy, sram, frames: u32| {
             let network = zoo::network(name).unwrap();
-            let prepared =
-                zoo::analytic(&network, &Bounds::default(), &mut |_| {}, &Cancel::default())
-                    .unwrap();
+            let prepared = zoo::analytic(&network, &Bounds::default(), &Silent::default()).unwrap();
             let board = tilewright_board::find("stm32f746g-disco").unwrap();
             let sram = Some(tilewright_plan::Bytes(sram));
             let frames = frames.try_into().unwrap();
             let options = &Options { sram, frames, ..Options::default() };
             let model = &prepared.model;
-            let (mut slices, cancel) = (0u64, Cancel::default());
-            let mut count = |progress| {
-                slices += u64::from(matches!(progress, Progress::Planning { .. }));
-            };
+            let host = Listening::default();
             let mut plan =
-                checked_plan(model, &board, strategy, options, &mut |_| {}, &cancel).unwrap();
+                checked_plan(model, &board, strategy, options, &Silent::default()).unwrap();
             let asked = Asked { model, network: Some(&network), board: &board, options };
-            find_remedies(&asked, &mut [&mut plan], &mut count, &cancel).unwrap();
+            find_remedies(&asked, &mut [&mut plan], &host).unwrap();
+            let slices = host.told.borrow().len() as u64;
             (plan.report.does_not_fit.unwrap(), slices, model.nodes.len() as u64)
         };
         let (reason, slices, _) = refused("lenet5", Strategy::Resident, 1_000, 1_000);

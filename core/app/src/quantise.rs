@@ -7,10 +7,10 @@ use tilewright_model::quantise::{
 use tilewright_model::{DType, Data, Model, RunError, Tensor};
 use tilewright_report::sentence;
 
-use super::bounds::{Bounds, Until};
-use super::files;
-use crate::execute::Cancel;
-use crate::problem::{Blame, Problem};
+use crate::bounds::{Bounds, Until};
+use crate::diagnostic::{Blame, Diagnostic};
+use crate::files;
+use crate::host::Host;
 use crate::progress::{Progress, Stage};
 
 /// Samples made when no real ones are wanted.
@@ -47,11 +47,9 @@ pub struct Prepared {
 pub fn import(
     file: &ModelFile<'_>,
     dims: &[(String, usize)],
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Model, Problem> {
-    cancel.check()?;
-    progress(Progress::Stage(Stage::Importing));
+    host: &dyn Host,
+) -> Result<Model, Diagnostic> {
+    host.begin(Stage::Importing)?;
     files::open(file, dims)
 }
 
@@ -66,10 +64,9 @@ pub fn prepare(
     samples: Samples<'_>,
     options: &QuantiseOptions,
     bounds: &Bounds,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Prepared, Problem> {
-    cancel.check()?;
+    host: &dyn Host,
+) -> Result<Prepared, Diagnostic> {
+    host.cancel().check()?;
     if model.is_int8() {
         return as_it_is(model, samples);
     }
@@ -79,11 +76,11 @@ pub fn prepare(
         return Ok(Prepared { model, quantisation: None, samples, first: Vec::new() });
     }
     let float = model;
-    progress(Progress::Stage(Stage::Quantising));
+    host.begin(Stage::Quantising)?;
     let (sets, samples) = sets(&float, samples, options)?;
     bounds.admit(&float, sets.len())?;
-    let until = Until::new(cancel, bounds.wall);
-    let (model, quantisation) = calibrate(&float, &sets, options, progress, &until)
+    let until = Until::new(host, bounds.wall);
+    let (model, quantisation) = calibrate(&float, &sets, options, host, &until)
         .map_err(|error| problem(&error, &float, &until))?;
     let first = sets.into_iter().next().unwrap_or_default();
     let first = quantised(&model, first)?;
@@ -114,24 +111,23 @@ pub fn examine(
     float: &Model,
     samples: Samples<'_>,
     options: &QuantiseOptions,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Examined, Problem> {
-    cancel.check()?;
+    host: &dyn Host,
+) -> Result<Examined, Diagnostic> {
+    host.cancel().check()?;
     if float.is_int8() {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             "The model is int8 already: there is nothing to compare it with.",
             float.name.clone(),
             "Give the float model that it was made from.",
         ));
     }
-    progress(Progress::Stage(Stage::Quantising));
+    host.begin(Stage::Quantising)?;
     let (sets, samples) = sets(float, samples, options)?;
-    let until = Until::new(cancel, None);
+    let until = Until::new(host, None);
     let failed = |error: QuantiseError| problem(&error, float, &until);
-    let (model, report) = calibrate(float, &sets, options, progress, &until).map_err(failed)?;
-    progress(Progress::Stage(Stage::Comparing));
+    let (model, report) = calibrate(float, &sets, options, host, &until).map_err(failed)?;
+    host.begin(Stage::Comparing)?;
     let once = float.nodes.iter().map(|node| float.macs(node)).fold(1, u64::saturating_add);
     let runs = MOST_MACS / once.saturating_mul(float.nodes.len().max(1) as u64);
     let most = usize::try_from(runs).unwrap_or(usize::MAX).max(1);
@@ -146,7 +142,7 @@ fn sets(
     float: &Model,
     samples: Samples<'_>,
     options: &QuantiseOptions,
-) -> Result<(Vec<Vec<Data>>, String), Problem> {
+) -> Result<(Vec<Vec<Data>>, String), Diagnostic> {
     let (sets, what) = match samples {
         Samples::File(name, bytes) => {
             let sets = files::samples(name, bytes, float)?;
@@ -161,7 +157,7 @@ fn sets(
     Ok((sets, format!("quantised on {what}; calibration {}", options.rule)))
 }
 
-fn problem(error: &QuantiseError, float: &Model, until: &Until<'_>) -> Problem {
+fn problem(error: &QuantiseError, float: &Model, until: &Until<'_>) -> Diagnostic {
     if matches!(error, QuantiseError::Run(RunError::Stopped)) {
         return until.problem("Quantising", "Give fewer samples, or a smaller model.");
     }
@@ -171,11 +167,11 @@ fn problem(error: &QuantiseError, float: &Model, until: &Until<'_>) -> Problem {
         }
         _ => "Replace this operator in the model by others that compute the same.",
     };
-    Problem::new(Blame::BadInput, sentence(&error.to_string()), float.name.clone(), remedy)
+    Diagnostic::new(Blame::BadInput, sentence(&error.to_string()), float.name.clone(), remedy)
 }
 
 /// An int8 model, which needs no quantising.
-pub(super) fn as_it_is(model: Model, samples: Samples<'_>) -> Result<Prepared, Problem> {
+pub(super) fn as_it_is(model: Model, samples: Samples<'_>) -> Result<Prepared, Diagnostic> {
     let sets = match samples {
         Samples::File(name, bytes) => files::samples(name, bytes, &model)?,
         Samples::Random => random(&model, 1)?,
@@ -190,13 +186,13 @@ fn calibrate(
     float: &Model,
     samples: &[Vec<Data>],
     options: &QuantiseOptions,
-    progress: &mut dyn FnMut(Progress),
+    host: &dyn Host,
     until: &Until<'_>,
 ) -> Result<(Model, QuantiseReport), QuantiseError> {
     let stop = || until.is_over();
     let mut calibration = Calibration::new(float, options)?;
     for (seen, sample) in samples.iter().enumerate() {
-        progress(Progress::Sample { seen, of: samples.len() });
+        host.tell(Progress::Sample { seen, of: samples.len() });
         calibration.observe_until(sample, &stop)?;
     }
     calibration.finish_until(&stop)
@@ -209,7 +205,7 @@ impl Prepared {
     ///
     /// # Errors
     /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
-    pub fn input(&self, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Problem> {
+    pub fn input(&self, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Diagnostic> {
         let tensors: Vec<Tensor> = inputs(&self.model).cloned().collect();
         let states: Vec<Option<Data>> =
             (0..tensors.len()).map(|position| self.model.first_state(position)).collect();
@@ -229,14 +225,14 @@ fn inputs(model: &Model) -> impl Iterator<Item = &Tensor> {
 }
 
 /// Real inputs as the int8 model takes them.
-fn quantised(model: &Model, real: Vec<Data>) -> Result<Vec<Data>, Problem> {
+fn quantised(model: &Model, real: Vec<Data>) -> Result<Vec<Data>, Diagnostic> {
     inputs(model)
         .zip(real)
         .map(|(tensor, data)| match (&data, &tensor.quantisation) {
             (Data::F32(values), Some(quantisation)) if tensor.dtype == DType::I8 => {
                 Ok(Data::I8(quantisation.quantise(values)))
             }
-            _ => Err(Problem::ours(
+            _ => Err(Diagnostic::ours(
                 format!("The input '{}' is not int8 after quantising.", tensor.name),
                 model.name.clone(),
             )),
@@ -252,11 +248,11 @@ const MOST_RANDOM: usize = 1 << 26;
 ///
 /// # Errors
 /// [`Blame::TooLarge`] beyond [`MOST_RANDOM`] values.
-fn random(model: &Model, count: usize) -> Result<Vec<Vec<Data>>, Problem> {
+fn random(model: &Model, count: usize) -> Result<Vec<Vec<Data>>, Diagnostic> {
     let sizes = inputs(model).map(|tensor| tensor.shape.elements().unwrap_or(usize::MAX));
     let values = sizes.fold(0, usize::saturating_add).saturating_mul(count);
     if values > MOST_RANDOM {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::TooLarge,
             format!(
                 "{count} random samples have {values} values, more than the {MOST_RANDOM} that \

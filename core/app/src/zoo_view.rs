@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use tilewright_zoo::{Entry, Publication, Span, ZooError};
-use utoipa::ToSchema;
 
 /// A network, for people and scripts.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ZooView {
     /// What stands behind `zoo:`.
     pub name: String,
@@ -30,7 +30,8 @@ pub struct ZooView {
 }
 
 /// Sizes that can be chosen; between steps too.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Slider {
     /// The smallest.
     pub least: f64,
@@ -43,7 +44,8 @@ pub struct Slider {
 }
 
 /// What a publication says of a size of a network.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PublicationView {
     /// The size.
     pub name: String,

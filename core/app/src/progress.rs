@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::Bytes;
 use tilewright_protocol::StepCount;
-use utoipa::ToSchema;
 
 /// A part of the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// The model file is read.

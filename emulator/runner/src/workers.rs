@@ -3,15 +3,37 @@
 use std::env;
 use tilewright_report::sentence;
 
-use tilewright_protocol::{Job, Response};
-use tilewright_runner::{RunOutcome, Runner, RunnerError, WorkerLimits};
+use tilewright_app::{Blame, Cancel, Diagnostic};
+use tilewright_protocol::{Job, Response, RunOutcome};
 
 use crate::dist::Dist;
-use crate::execute::{Cancel, Execute};
-use crate::problem::{Blame, Problem};
+use crate::error::RunnerError;
+use crate::run::{Runner, WorkerLimits};
 
 /// Names the worker program, wherever the other built things are.
 const VARIABLE: &str = "TILEWRIGHT_WORKER";
+
+/// Runs jobs, each in a worker process of its own, and leaves none behind. Tests have a stand-in.
+pub trait Execute: Send + Sync + 'static {
+    /// Runs a job to its end; blocks. A fault of the emulated board is an outcome; a crash, an
+    /// overrun of `limits` or a worker that cannot be started is a problem.
+    ///
+    /// # Errors
+    /// What kept the job from an outcome; [`Diagnostic::cancelled`] soon after `cancel` was asked.
+    fn execute(
+        &self,
+        job: Job,
+        limits: &WorkerLimits,
+        on_event: &mut dyn FnMut(&Response),
+        cancel: &Cancel,
+    ) -> Result<RunOutcome, Diagnostic>;
+
+    /// Whether jobs can be run at all; cheap.
+    ///
+    /// # Errors
+    /// What is missing.
+    fn ready(&self) -> Result<(), Diagnostic>;
+}
 
 /// Runs each job in a worker process of its own. The program is looked for anew each time, so
 /// that it can be built while a server runs.
@@ -27,10 +49,10 @@ impl Workers {
         Self { dist: dist.clone() }
     }
 
-    fn runner(&self) -> Result<Runner, Problem> {
+    fn runner(&self) -> Result<Runner, Diagnostic> {
         if env::var_os(VARIABLE).is_some() {
             return Runner::find().map_err(|error| {
-                Problem::new(
+                Diagnostic::new(
                     Blame::NotBuilt,
                     sentence(&error.to_string()),
                     VARIABLE,
@@ -49,39 +71,39 @@ impl Execute for Workers {
         limits: &WorkerLimits,
         on_event: &mut dyn FnMut(&Response),
         cancel: &Cancel,
-    ) -> Result<RunOutcome, Problem> {
+    ) -> Result<RunOutcome, Diagnostic> {
         let outcome = self.runner()?.run(job, limits, on_event, &cancel.flag());
         // Ctrl-C in a terminal reaches the worker as well, and may end it first.
         cancel.check()?;
         outcome.map_err(no_outcome)
     }
 
-    fn ready(&self) -> Result<(), Problem> {
+    fn ready(&self) -> Result<(), Diagnostic> {
         self.runner().map(drop)
     }
 }
 
-fn no_outcome(error: RunnerError) -> Problem {
+fn no_outcome(error: RunnerError) -> Diagnostic {
     let text = sentence(&error.to_string());
     match error {
-        RunnerError::Start { path, .. } => Problem::new(
+        RunnerError::Start { path, .. } => Diagnostic::new(
             Blame::NotBuilt,
             text,
             path.display().to_string(),
             "Run `cargo xtask build` again.",
         ),
         RunnerError::Version { .. } => {
-            Problem::new(Blame::NotBuilt, text, "worker", "Run `cargo xtask build` again.")
+            Diagnostic::new(Blame::NotBuilt, text, "worker", "Run `cargo xtask build` again.")
         }
-        RunnerError::TimeLimit(_) => Problem::new(
+        RunnerError::TimeLimit(_) => Diagnostic::new(
             Blame::Fault,
             text,
             "worker",
             "A smaller model runs faster; the console shows how far this one came.",
         ),
-        RunnerError::Cancelled => Problem::cancelled(text),
+        RunnerError::Cancelled => Diagnostic::cancelled(text),
         RunnerError::Refused(_) | RunnerError::Crashed { .. } | RunnerError::Protocol { .. } => {
-            Problem::ours(text, "worker")
+            Diagnostic::ours(text, "worker")
         }
     }
 }

@@ -9,9 +9,9 @@ use tilewright_planner::{Integrity, Options, PlanError, Planned, Planning, Stop,
 use tilewright_report::{PlanReport, sentence};
 use tilewright_seal::{KEY_BYTES, Key};
 
-use super::plan_file::PlanFile;
-use crate::execute::Cancel;
-use crate::problem::{Blame, Problem};
+use crate::diagnostic::{Blame, Diagnostic};
+use crate::host::Host;
+use crate::plan_file::PlanFile;
 use crate::progress::{Progress, Stage};
 
 /// Units of work between two looks at whether someone wants an end.
@@ -21,31 +21,28 @@ const SLICE: u64 = 2_000_000;
 /// A plan that does not fit is one, but nothing is proved of it: its report says what is missing.
 ///
 /// # Errors
-/// If there is no plan whatever the memory, or `cancel` is asked; a plan that fits and is found
+/// If there is no plan whatever the memory, or somebody wants an end; a plan that fits and is found
 /// wrong is our fault.
 pub fn checked_plan(
     model: &Model,
     board: &Board,
     strategy: Strategy,
     options: &Options,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Planned, Problem> {
-    cancel.check()?;
-    progress(Progress::Stage(Stage::Planning));
-    let options = &stopped_by(cancel, options.clone());
+    host: &dyn Host,
+) -> Result<Planned, Diagnostic> {
+    host.begin(Stage::Planning)?;
+    let options = &stopped_by(host, options.clone());
     if let Some(recipe) = &options.recipe {
         let planned = recipe.planned(model, board, options).map_err(no_recipe)?;
-        cancel.check()?;
-        progress(Progress::Stage(Stage::Checking));
+        host.begin(Stage::Checking)?;
         return match check(&planned, model, board) {
             Ok(()) => Ok(planned),
             Err(error) => Err(no_recipe(error)),
         };
     }
     let mut planning = Planning::new(model, board, strategy, options).map_err(no_plan)?;
-    planned_for(&mut planning, model, u64::MAX, progress, cancel)?;
-    proved(planning, model, board, progress, cancel)
+    planned_for(&mut planning, model, u64::MAX, host)?;
+    proved(planning, model, board, host)
 }
 
 /// Proves a plan that fits: of one that no firmware can run, that its tensors have room.
@@ -61,15 +58,15 @@ fn check(planned: &Planned, model: &Model, board: &Board) -> Result<(), CheckErr
 }
 
 /// The problem of a recipe that makes no plan, or a wrong one.
-pub fn no_recipe(error: impl std::fmt::Display) -> Problem {
+pub fn no_recipe(error: impl std::fmt::Display) -> Diagnostic {
     let text = sentence(&error.to_string());
     let what_to_do = "Mend the recipe, or write it anew with --write-recipe.";
-    Problem::new(Blame::BadInput, text, "--recipe", what_to_do)
+    Diagnostic::new(Blame::BadInput, text, "--recipe", what_to_do)
 }
 
-/// The options with an end to long work once `cancel` is asked.
-pub fn stopped_by(cancel: &Cancel, options: Options) -> Options {
-    let cancel = cancel.clone();
+/// The options with an end to long work once somebody wants it.
+pub fn stopped_by(host: &dyn Host, options: Options) -> Options {
+    let cancel = host.cancel().clone();
     Options { stop: Stop::when(move |_| cancel.is_cancelled()), ..options }
 }
 
@@ -81,11 +78,10 @@ pub fn planned_for(
     planning: &mut Planning,
     model: &Model,
     units: u64,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<bool, Problem> {
+    host: &dyn Host,
+) -> Result<bool, Diagnostic> {
     loop {
-        cancel.check()?;
+        host.cancel().check()?;
         if planning.advance(model, SLICE).map_err(no_plan)? {
             return Ok(true);
         }
@@ -93,7 +89,7 @@ pub fn planned_for(
             return Ok(false);
         }
         let tilewright_planner::Progress { arena, bound, ways } = planning.progress();
-        progress(Progress::Planning { arena, bound, ways });
+        host.tell(Progress::Planning { arena, bound, ways });
     }
 }
 
@@ -105,24 +101,22 @@ pub fn proved(
     planning: Planning,
     model: &Model,
     board: &Board,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Planned, Problem> {
+    host: &dyn Host,
+) -> Result<Planned, Diagnostic> {
     let planned = planning.finish(model).map_err(no_plan)?;
     if planned.report.fits {
-        cancel.check()?;
-        progress(Progress::Stage(Stage::Checking));
+        host.begin(Stage::Checking)?;
         check(&planned, model, board)
-            .map_err(|error| Problem::ours(sentence(&error.to_string()), "check of the plan"))?;
+            .map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "check of the plan"))?;
     }
     Ok(planned)
 }
 
 /// The problem of a plan that cannot run on its board; nothing if it can.
 #[must_use]
-pub fn unsupported(planned: &Planned, board: &Board) -> Option<Problem> {
+pub fn unsupported(planned: &Planned, board: &Board) -> Option<Diagnostic> {
     let report = &planned.report;
-    let mut problem = Problem::unsupported(planned.unsupported(board)?);
+    let mut problem = Diagnostic::unsupported(planned.unsupported(board)?);
     if report.no_program().is_none() && !report.fits {
         problem.kind = Blame::DoesNotFit;
         if report.does_not_fit.as_ref().is_some_and(|reason| reason.remedies.is_empty()) {
@@ -134,28 +128,28 @@ pub fn unsupported(planned: &Planned, board: &Board) -> Option<Problem> {
 
 /// Whether a strategy merely does not suit the model, so that another may.
 #[must_use]
-pub const fn is_unsuited(problem: &Problem) -> bool {
+pub const fn is_unsuited(problem: &Diagnostic) -> bool {
     matches!(problem.kind, Blame::BadInput | Blame::TooLarge)
 }
 
-pub fn no_plan(error: PlanError) -> Problem {
+pub fn no_plan(error: PlanError) -> Diagnostic {
     let text = sentence(&error.to_string());
     match error {
-        PlanError::Unsupported(why) => Problem::unsupported(why),
-        PlanError::Arena(_) => Problem::new(
+        PlanError::Unsupported(why) => Diagnostic::unsupported(why),
+        PlanError::Arena(_) => Diagnostic::new(
             Blame::TooLarge,
             text,
             "the tensor arena",
             "Export the model with a smaller input.",
         ),
         PlanError::UnknownStrategy { .. } => {
-            Problem::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
+            Diagnostic::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
         }
         PlanError::Buffer { .. } => {
-            Problem::new(Blame::TooLarge, text, "--buffer", "Give larger buffers, or more SRAM.")
+            Diagnostic::new(Blame::TooLarge, text, "--buffer", "Give larger buffers, or more SRAM.")
         }
-        PlanError::Stopped => Problem::cancelled("The planning was cancelled."),
-        PlanError::Integer { .. } | PlanError::Order(_) => Problem::ours(text, "planner"),
+        PlanError::Stopped => Diagnostic::cancelled("The planning was cancelled."),
+        PlanError::Integer { .. } | PlanError::Order(_) => Diagnostic::ours(text, "planner"),
     }
 }
 
@@ -164,14 +158,14 @@ pub fn no_plan(error: PlanError) -> Problem {
 /// # Errors
 /// [`Blame::BadInput`] if the plan brings nothing from a card's store image, [`Blame::DoesNotFit`] if the
 /// plan image has no room for the checksums, or for key and tags.
-pub fn checks(planned: &Planned, board: &Board) -> Result<Checks, Problem> {
+pub fn checks(planned: &Planned, board: &Board) -> Result<Checks, Diagnostic> {
     let checks = Checks::of(&planned.plan);
     let (asked, sums) = match checks.tags {
         None => ("--integrity", "checksums"),
         Some(_) => ("--encrypt", "tags"),
     };
     if checks.copy_checksums == 0 {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::BadInput,
             format!(
                 "This plan brings nothing from a card: its strategy is {}.",
@@ -185,7 +179,7 @@ pub fn checks(planned: &Planned, board: &Board) -> Result<Checks, Problem> {
     let more = checks.image_bytes().align_up(tilewright_plan::image::ALIGNMENT as u64);
     let (needed, had) = (planned.plan.image_bytes() + more, board.plan_bytes());
     if needed > had {
-        return Err(Problem::new(
+        return Err(Diagnostic::new(
             Blame::DoesNotFit,
             format!("The plan with its {sums} takes {needed} of flash, {had} are there."),
             asked,
@@ -199,10 +193,9 @@ pub fn checks(planned: &Planned, board: &Board) -> Result<Checks, Problem> {
 ///
 /// # Errors
 /// If the system has no random numbers.
-fn new_key() -> Result<Key, Problem> {
+fn new_key(host: &dyn Host) -> Result<Key, Diagnostic> {
     let mut bytes = [0; KEY_BYTES];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Problem::ours(format!("No random numbers: {error}."), "key"))?;
+    host.fill_random(&mut bytes)?;
     Ok(Key::new(bytes))
 }
 
@@ -216,7 +209,8 @@ pub fn plan_file(
     model: &Model,
     board: &Board,
     integrity: Integrity,
-) -> Result<PlanFile, Problem> {
+    host: &dyn Host,
+) -> Result<PlanFile, Diagnostic> {
     if let Some(problem) = unsupported(planned, board) {
         return Err(problem);
     }
@@ -229,13 +223,13 @@ pub fn plan_file(
         }
         Integrity::Sealed => {
             checks(planned, board)?;
-            tilewright_image::sealed_images(&planned.plan, model, new_key()?)
+            tilewright_image::sealed_images(&planned.plan, model, new_key(host)?)
         }
     };
     let Images { plan: image, mut stores } =
-        images.map_err(|error| Problem::ours(sentence(&error.to_string()), "plan image"))?;
+        images.map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "plan image"))?;
     let file = PlanFile::read(&image, board)
-        .map_err(|problem| Problem::ours(problem.error, problem.place))?;
+        .map_err(|problem| Diagnostic::ours(problem.what, problem.place))?;
     let mut store = |space| {
         let found = stores.iter_mut().find(|(there, _)| *there == space);
         found.map_or_else(Vec::new, |(_, bytes)| std::mem::take(bytes))

@@ -9,13 +9,13 @@ use tilewright_planner::Planned;
 use tilewright_protocol::Mode;
 use tilewright_report::{Difference, sentence};
 
-use super::bounds::Until;
-use super::emulate::{Machine, bytes_of, run_image};
-use super::planning::plan_file;
-use crate::execute::Cancel;
-use crate::problem::Problem;
-use crate::progress::{Progress, Stage};
+use crate::bounds::Until;
+use crate::diagnostic::Diagnostic;
+use crate::host::Host;
+use crate::planning::plan_file;
+use crate::progress::Stage;
 use crate::result::Done;
+use crate::run::{RunOptions, bytes_of, run_image};
 
 /// Runs a plan of `model` on `inputs` (int8, in the order of the model's inputs; other frames of the program get
 /// [others](inputs_of_frames)) and compares the
@@ -26,26 +26,24 @@ use crate::result::Done;
 /// may. A difference from the reference is a
 /// result, as is a fault of the emulated board.
 pub fn run_plan(
-    machine: &Machine<'_>,
+    options: &RunOptions<'_>,
     board: &Board,
     model: &Model,
     planned: &Planned,
     inputs: &[Data],
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Done, Problem> {
-    let file = plan_file(planned, model, board, machine.integrity)?;
+    host: &dyn Host,
+) -> Result<Done, Diagnostic> {
+    let file = plan_file(planned, model, board, options.integrity, host)?;
     let inputs = &inputs_of_frames(inputs, planned.plan.frames());
     let payload = bytes_of(inputs);
-    let mut done = run_image(machine, board, &file, &payload, true, progress, cancel)?;
+    let mut done = run_image(options, board, &file, &payload, true, host)?;
     done.result.plan = Some(planned.report.clone());
     done.result.read_indices(model);
-    if done.result.fault.is_some() || machine.mode == Mode::Sampled {
+    if done.result.fault.is_some() || options.mode == Mode::Sampled {
         return Ok(done);
     }
-    cancel.check()?;
-    progress(Progress::Stage(Stage::Comparing));
-    let until = Until::new(cancel, Some(machine.worker.wall));
+    host.begin(Stage::Comparing)?;
+    let until = Until::new(host, options.comparing);
     let (difference, compared) = difference(planned, model, inputs, &done, &until)?;
     done.result.verified = Some(difference.is_none());
     done.result.compared_layers = compared;
@@ -60,11 +58,11 @@ fn difference(
     inputs: &[Data],
     done: &Done,
     until: &Until<'_>,
-) -> Result<(Option<Difference>, usize), Problem> {
+) -> Result<(Option<Difference>, usize), Diagnostic> {
     let plan = &planned.plan;
     let failed = |error| match error {
         RunError::Stopped => until.problem("Comparing", "Give a smaller model."),
-        error => Problem::ours(sentence(&error.to_string()), "reference interpreter"),
+        error => Diagnostic::ours(sentence(&error.to_string()), "reference interpreter"),
     };
     let is_over = || until.is_over();
     let mut reference =
@@ -117,5 +115,5 @@ fn difference(
     if whole {
         return Ok((None, compared));
     }
-    Err(Problem::ours("The run gave other outputs than the model has.", "outputs"))
+    Err(Diagnostic::ours("The run gave other outputs than the model has.", "outputs"))
 }

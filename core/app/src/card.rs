@@ -9,9 +9,9 @@ use tilewright_board::Board;
 use tilewright_plan::image::{CRC, StoreHeader};
 use tilewright_protocol::{CardFault, CardJob, CardProblem};
 
-use super::emulate::Machine;
-use super::plan_file::PlanFile;
-use crate::problem::{Blame, Problem};
+use crate::diagnostic::{Blame, Diagnostic};
+use crate::plan_file::PlanFile;
+use crate::run::RunOptions;
 
 /// Bytes of the smallest card of high capacity: sizes count in 1024 sectors (SD Physical Layer
 /// Simplified Specification 6.00, 5.3.3).
@@ -114,20 +114,20 @@ impl FromStr for CardWish {
 /// # Errors
 /// If something is to go wrong with a card that the image does not use, or cannot.
 pub fn card(
-    machine: &Machine<'_>,
+    options: &RunOptions<'_>,
     board: &Board,
     file: &PlanFile,
     used: u64,
-) -> Result<Option<CardJob>, Problem> {
+) -> Result<Option<CardJob>, Diagnostic> {
     let refused = |error: &str, what_to_do: &str| {
-        Err(Problem::new(Blame::BadInput, error, "--card-fault", what_to_do))
+        Err(Diagnostic::new(Blame::BadInput, error, "--card-fault", what_to_do))
     };
     let slot = board.slot.as_ref().filter(|_| !file.card().is_empty());
     let class = slot.and_then(|slot| {
-        machine.card.cloned().or_else(|| tilewright_board::find_card(&slot.card).ok())
+        options.card.cloned().or_else(|| tilewright_board::find_card(&slot.card).ok())
     });
     let Some(class) = class else {
-        if machine.card_faults.is_empty() {
+        if options.card_faults.is_empty() {
             return Ok(None);
         }
         return refused("The plan uses no card.", "Give `--strategy swap`.");
@@ -138,7 +138,7 @@ pub fn card(
         bytes: class.bytes.0,
         faults: Vec::new(),
     };
-    for CardWish { trouble, transfer, every } in machine.card_faults {
+    for CardWish { trouble, transfer, every } in options.card_faults {
         match trouble {
             CardTrouble::Empty => return Ok(None),
             CardTrouble::TooSmall if used <= SMALLEST => {
