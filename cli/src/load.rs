@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tilewright_app::zoo::{self, Network};
-use tilewright_app::{Blame, Bounds, Diagnostic, Examined, Host, Prepared, Samples};
+use tilewright_app::{Blame, Bounds, Diagnostic, Examined, Host, Prepared, SampleFile, Samples};
 use tilewright_board::Board;
 use tilewright_model::quantise::QuantiseOptions;
 use tilewright_model::tiling::Tiling;
@@ -152,7 +152,8 @@ pub fn examined(
     let model = model(&options.file, host)?;
     let given = if model.is_int8() { Given::Random } else { given(options)? };
     let quantising = QuantiseOptions { report_samples, ..quantising(options) };
-    let examined = tilewright_app::examine(&model, given.samples(), &quantising, host)?;
+    let examined =
+        tilewright_app::examine(&model, given.samples(), &quantising, &Bounds::default(), host)?;
     Ok((model, examined))
 }
 
@@ -182,7 +183,7 @@ impl Given {
     fn samples(&self) -> Samples<'_> {
         match self {
             Self::Random => Samples::Random,
-            Self::File(name, bytes) => Samples::File(name, bytes),
+            Self::File(name, bytes) => Samples::Files(vec![SampleFile { name, bytes }]),
         }
     }
 }

@@ -45,6 +45,12 @@ impl Teller {
                     self.draw(&format!("{word}… {seen} of {of} samples"));
                 }
             }
+            Progress::Layer { seen, of } => {
+                if !self.is_soon() {
+                    let percent = seen * 100 / of.max(&1);
+                    self.draw(&format!("quantising layers alone… {percent} %"));
+                }
+            }
             Progress::Planning { arena, bound, ways } => {
                 if !self.is_soon() {
                     let word = Stage::Planning.word();

@@ -15,9 +15,9 @@ mod zoo;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_report::{
-    Counts, Difference, Fault, FitReport, LayerCount, MemoryMap, Occupancy, PlacedTensor,
-    PlanReport, StackUse, Timeline, Traffic,
+    Blame, Diagnostic, FitReport, MemoryMap, Occupancy, PlacedTensor, PlanReport, Timeline, Traffic,
 };
+pub use tilewright_report::{Comparison, LayerCheck, RunResult};
 
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
 pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
@@ -27,36 +27,16 @@ pub use summary::{KindFacts, SummaryFacts};
 pub use tiles::{TileBox, TiledMap, TiledRegion, TilesFacts};
 pub use zoo::{ZooEntry, ZooPublication, ZooSize, ZooSpan};
 
-/// What went wrong: what, where, and what to do about it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trouble {
-    /// What went wrong, as a headline.
-    pub what: String,
-    /// Where and why.
-    pub detail: String,
-    /// What to do.
-    pub remedy: String,
-    /// Dimensions of the model that the person must give first; mostly none.
-    pub dimensions: Vec<String>,
-    /// The file with weights that the person must give first, as the model names it.
-    pub missing: Option<String>,
-}
-
-impl Trouble {
-    /// A trouble from its three parts.
-    pub fn new(
-        what: impl Into<String>,
-        detail: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
-        Self {
-            what: what.into(),
-            detail: detail.into(),
-            remedy: remedy.into(),
-            dimensions: Vec::new(),
-            missing: None,
-        }
-    }
+/// What goes wrong in the page itself: what, where and why, and what to do.
+pub fn trouble(
+    what: impl Into<String>,
+    place: impl Into<String>,
+    what_to_do: impl Into<String>,
+) -> Diagnostic {
+    // A sentence whose first word may be a file's name.
+    let what = what.into();
+    let what = if what.ends_with(['.', '!', '?']) { what } else { what + "." };
+    Diagnostic::new(Blame::BadInput, what, place, what_to_do)
 }
 
 /// What is said of a plan that was given up since it takes long.
@@ -72,7 +52,7 @@ pub enum Reply<R> {
     /// The result, with its buffers.
     Done(R),
     /// There is no result.
-    Failed(Trouble),
+    Failed(Diagnostic),
     /// The worker is about to stop because of a fault of its own.
     Crashed(String),
 }
@@ -189,40 +169,6 @@ pub enum ImportReply {
     Reordered(Reordered),
 }
 
-/// What a run gave.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunResult {
-    /// How many compute steps passed without being executed, since one like them had been; nothing if
-    /// the whole run was executed. A sampled run has no outputs.
-    pub sampled: Option<u64>,
-    /// What went wrong, if something did.
-    pub fault: Option<Fault>,
-    /// Executed instructions of the invoke (counted).
-    pub instructions: u64,
-    /// Cycles of the invoke (modelled).
-    pub cycles: u64,
-    /// Time of the invoke (modelled), in microseconds.
-    pub latency_us: f64,
-    /// By what they were for.
-    pub counts: Counts,
-    /// How deep the firmware's stack grew (counted).
-    pub stack: Option<StackUse>,
-    /// Outputs as the board gave them.
-    pub outputs: Vec<Vec<i8>>,
-    /// Layers.
-    pub layers: Vec<LayerCount>,
-    /// Register accesses that no device model answered: address and count.
-    pub unknown_registers: Vec<(u32, u64)>,
-    /// What happened when.
-    pub timeline: Option<Timeline>,
-    /// What the board wrote to its console.
-    pub console: String,
-    /// What emulated: name and version.
-    pub engine: String,
-    /// How long the emulation took, in nanoseconds (measured, of the server's computer).
-    pub emulation_wall_ns: u64,
-}
-
 /// A tensor that the model takes or gives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Port {
@@ -290,26 +236,6 @@ pub struct ReferenceFacts {
     pub name: String,
     /// The outputs, int8.
     pub outputs: Vec<Vec<i8>>,
-}
-
-/// How a run's layers compare with the reference.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// One entry for each compared tensor, in the order of execution.
-    pub layers: Vec<LayerCheck>,
-    /// The first difference.
-    pub difference: Option<Difference>,
-}
-
-/// How a layer's output compares.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LayerCheck {
-    /// Layer (position in the plan's order; those of later frames behind all of the first).
-    pub layer: u32,
-    /// Number of elements compared.
-    pub elements: u64,
-    /// How many differ.
-    pub differing: u64,
 }
 
 /// What the planner is asked.

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tilewright_app::{Diagnostic, Package, bytes_of, checked_plan, plan_file};
-use tilewright_image::{INPUT, ImageFile, how_to_place, image_files, sample_input};
+use tilewright_app::{Diagnostic, PackagedFile, bytes_of, checked_plan, package, plan_file};
 use tilewright_plan::Space;
 use tilewright_planner::{Integrity, Options};
 use tilewright_runner::{Dist, Native};
@@ -27,13 +26,7 @@ pub fn image(options: &Image) -> Result<Said, Diagnostic> {
     let choices = Options { integrity, recipe, ..load::options(&options.on, &board)? };
     let planned = checked_plan(&prepared.model, &board, options.strategy, &choices, &host)?;
     let plan = plan_file(&planned, &prepared.model, &board, integrity, &host)?;
-    let firmware =
-        Package::new(dist.firmware(&board.id)?, &board, plan.bytes().to_vec()).image()?;
     drop(teller);
-    let hex = firmware.hex().map_err(|error| Diagnostic::ours(format!("{error}."), "Intel HEX"))?;
-    let frame = sample_input(plan.bytes(), &board, &bytes_of(&prepared.first))
-        .map_err(|error| Diagnostic::ours(format!("{error}."), "input frame"))?;
-
     let stem = load::stem(&options.on.quantised.file)?;
     let mut stores = Vec::new();
     if !plan.external_flash().is_empty() {
@@ -42,9 +35,8 @@ pub fn image(options: &Image) -> Result<Said, Diagnostic> {
     if !plan.card().is_empty() {
         stores.push((Space::Card, plan.card().to_vec()));
     }
-    let mut written = image_files(&stem, &firmware, &hex, plan.bytes(), &stores);
-    let (name, what) = (INPUT.to_owned(), "a sample input as the console takes it");
-    written.push(ImageFile { name, what, bytes: &frame, store: None });
+    let (firmware, input) = (dist.firmware(&board.id)?, bytes_of(&prepared.first));
+    let written = package(&stem, &board, &firmware, plan.bytes(), &stores, &input)?;
     let places: Vec<PathBuf> = written.iter().map(|file| options.output.join(&file.name)).collect();
     let paths: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
     outputs::apart(&paths, &load::files(&options.on.quantised))?;
@@ -52,19 +44,16 @@ pub fn image(options: &Image) -> Result<Said, Diagnostic> {
     // A sealed image holds its key.
     let readers = if integrity == Integrity::Sealed { Readers::Owner } else { Readers::All };
     for (file, place) in written.iter().zip(&places) {
-        outputs::write(place, readers, file.bytes)?;
+        outputs::write(place, readers, &file.bytes)?;
     }
-    let readme = how_to_place(&stem, &board, &firmware, plan.bytes(), &written);
-    outputs::write(&options.output.join("README.txt"), Readers::All, readme.as_bytes())?;
     Ok(Said::well(said(&options.output, &written)))
 }
 
-fn said(folder: &Path, written: &[ImageFile<'_>]) -> String {
+fn said(folder: &Path, written: &[PackagedFile]) -> String {
     let mut table =
         Table::new(&[("file", Side::Left), ("bytes", Side::Right), ("what", Side::Left)]);
-    for ImageFile { name, what, bytes, .. } in written {
+    for PackagedFile { name, what, bytes } in written {
         table.row([name.clone(), number(bytes.len() as u64), (*what).to_owned()]);
     }
-    table.row(["README.txt".to_owned(), String::new(), "how to flash it".to_owned()]);
     format!("{}\n{}", folder.display(), table.print())
 }

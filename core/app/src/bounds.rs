@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tilewright_model::Model;
 
-use crate::diagnostic::{Blame, Diagnostic};
 use crate::host::Host;
+use tilewright_report::{Blame, Diagnostic};
 
 /// Bounds of quantising; nothing stands for no bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

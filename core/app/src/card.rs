@@ -9,9 +9,9 @@ use tilewright_board::Board;
 use tilewright_plan::image::{CRC, StoreHeader};
 use tilewright_protocol::{CardFault, CardJob, CardProblem};
 
-use crate::diagnostic::{Blame, Diagnostic};
 use crate::plan_file::PlanFile;
 use crate::run::RunOptions;
+use tilewright_report::{Blame, Diagnostic};
 
 /// Bytes of the smallest card of high capacity: sizes count in 1024 sectors (SD Physical Layer
 /// Simplified Specification 6.00, 5.3.3).

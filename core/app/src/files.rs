@@ -4,7 +4,7 @@ use tilewright_formats::{ExportError, FormatError, Limits, ModelFile, TfliteErro
 use tilewright_model::{Data, Model, Tensor};
 use tilewright_report::sentence;
 
-use crate::diagnostic::{Blame, Diagnostic, Need};
+use tilewright_report::{Blame, Diagnostic, Need};
 
 /// A model, float or int8.
 ///
@@ -12,6 +12,10 @@ use crate::diagnostic::{Blame, Diagnostic, Need};
 /// What is wrong, with the node or input if it is one's.
 pub fn open(file: &ModelFile<'_>, dims: &[(String, usize)]) -> Result<Model, Diagnostic> {
     let name = file.name;
+    if file.bytes.size() == 0 {
+        let what_to_do = "Give a whole file.";
+        return Err(Diagnostic::new(Blame::BadInput, "The model is empty.", name, what_to_do));
+    }
     tilewright_formats::open_file(file, &Limits::default(), dims).map_err(|error| {
         let text = sentence(&error.to_string());
         let at = |what: &str, inside: &str| format!("{what} '{inside}' of {name}");
@@ -126,15 +130,21 @@ pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>
             Blame::BadInput,
             format!("The model has {} inputs; samples can be given for one.", model.inputs.len()),
             name,
-            "Use `--samples random` to see memory and time.",
+            "Use random samples to see memory and time: `--samples random`.",
         ));
     };
-    let all = input::samples(model.tensor(input), bytes).map_err(|error| {
+    let tensor = model.tensor(input);
+    let all = match bytes.starts_with(b"\x89PNG") {
+        true => input::read(tensor, bytes).map(|sample| vec![sample]),
+        false => input::samples(tensor, bytes),
+    };
+    let all = all.map_err(|error| {
         Diagnostic::new(
             Blame::BadInput,
             sentence(&error.to_string()),
             name,
-            "Give a .npy file of float32 or uint8 whose first dimension counts the samples.",
+            "Give a .npy file of float32 or uint8 whose first dimension counts the samples and whose \
+             others are the input's, or PNG pictures.",
         )
     })?;
     Ok(all.into_iter().map(|sample| vec![sample]).collect())

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tilewright_protocol::{Job, Response, RunOutcome};
 
-use crate::diagnostic::{Blame, Diagnostic};
 use crate::progress::{Progress, Stage};
+use tilewright_report::{Blame, Diagnostic};
 
 /// Asks for the end of work; clones ask for the same work's.
 #[derive(Clone, Debug, Default)]

@@ -6,9 +6,9 @@
 mod board_view;
 mod bounds;
 mod card;
-mod diagnostic;
 mod files;
 mod host;
+mod integrity;
 mod judge;
 mod package;
 mod plan_file;
@@ -26,19 +26,23 @@ mod zoo_view;
 pub use board_view::BoardView;
 pub use bounds::Bounds;
 pub use card::{CardTrouble, CardWish};
-pub use diagnostic::{Blame, Diagnostic, Need};
 pub use files::{export, export_tflite};
 pub use host::{Cancel, Host, Silent};
-pub use judge::run_plan;
-pub use package::Package;
+pub use integrity::{checks, checks_of, images_again, plan_image, room_for};
+pub use judge::{compare, run_plan};
+pub use package::{Package, PackagedFile, package};
 pub use plan_file::{PlanFile, StoreStart};
-pub use planning::{checked_plan, checks, is_unsuited, no_recipe, plan_file, unsupported};
+pub use planning::{checked_plan, is_unsuited, no_plan, no_recipe, plan_file, prove, unsupported};
 pub use progress::{Progress, Stage};
-pub use quantise::{Examined, Prepared, Samples, examine, import, prepare};
+pub use quantise::{
+    Examined, Prepared, SampleFile, Samples, examine, import, prepare, random_inputs, read_inputs,
+};
 pub use remedies::{Asked, find_remedies};
 pub use reorder::rearrange;
-pub use result::{Done, LayerBytes, OutputValues, RunResult, hexadecimal, sha256};
+pub use result::{Done, LayerBytes, hexadecimal, sha256};
 pub use run::{RunOptions, bytes_of, run_image};
-pub use tilewright_protocol::Mode;
+pub use tilewright_report::{
+    Blame, Comparison, Diagnostic, LayerCheck, Mode, Need, OutputValues, RunResult,
+};
 pub use watch::{WATCHED_LIMIT, WatchedLayer, Watches};
 pub use zoo_view::{PublicationView, Slider, ZooView};

@@ -12,10 +12,10 @@ use tilewright_plan::image::{
 };
 use tilewright_plan::{PlanImage, Space, View};
 
-use crate::diagnostic::{Blame, Diagnostic};
 use crate::files;
 use crate::result::main_entry;
 use crate::run::bytes_of;
+use tilewright_report::{Blame, Diagnostic};
 
 /// A plan image that has been validated for a board.
 #[derive(Debug)]

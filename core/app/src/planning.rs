@@ -2,17 +2,17 @@
 
 use tilewright_board::Board;
 use tilewright_check::CheckError;
-use tilewright_image::{Checks, Images};
+use tilewright_image::Images;
 use tilewright_model::Model;
 use tilewright_plan::Space;
 use tilewright_planner::{Integrity, Options, PlanError, Planned, Planning, Stop, Strategy};
 use tilewright_report::{PlanReport, sentence};
-use tilewright_seal::{KEY_BYTES, Key};
 
-use crate::diagnostic::{Blame, Diagnostic};
 use crate::host::Host;
+use crate::integrity::{checks, images};
 use crate::plan_file::PlanFile;
 use crate::progress::{Progress, Stage};
+use tilewright_report::{Blame, Diagnostic};
 
 /// Units of work between two looks at whether someone wants an end.
 const SLICE: u64 = 2_000_000;
@@ -55,6 +55,15 @@ fn check(planned: &Planned, model: &Model, board: &Board) -> Result<(), CheckErr
         }
         _ => tilewright_check::check_memory(&planned.plan, model, board).map(drop),
     }
+}
+
+/// Proves a plan that fits.
+///
+/// # Errors
+/// A plan that is found wrong is our fault.
+pub fn prove(planned: &Planned, model: &Model, board: &Board) -> Result<(), Diagnostic> {
+    check(planned, model, board)
+        .map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "check of the plan"))
 }
 
 /// The problem of a recipe that makes no plan, or a wrong one.
@@ -106,8 +115,7 @@ pub fn proved(
     let planned = planning.finish(model).map_err(no_plan)?;
     if planned.report.fits {
         host.begin(Stage::Checking)?;
-        check(&planned, model, board)
-            .map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "check of the plan"))?;
+        prove(&planned, model, board)?;
     }
     Ok(planned)
 }
@@ -132,6 +140,8 @@ pub const fn is_unsuited(problem: &Diagnostic) -> bool {
     matches!(problem.kind, Blame::BadInput | Blame::TooLarge)
 }
 
+/// Why what was begun comes to no plan.
+#[must_use]
 pub fn no_plan(error: PlanError) -> Diagnostic {
     let text = sentence(&error.to_string());
     match error {
@@ -153,52 +163,6 @@ pub fn no_plan(error: PlanError) -> Diagnostic {
     }
 }
 
-/// What checking the copies of a plan takes, or sealing them.
-///
-/// # Errors
-/// [`Blame::BadInput`] if the plan brings nothing from a card's store image, [`Blame::DoesNotFit`] if the
-/// plan image has no room for the checksums, or for key and tags.
-pub fn checks(planned: &Planned, board: &Board) -> Result<Checks, Diagnostic> {
-    let checks = Checks::of(&planned.plan);
-    let (asked, sums) = match checks.tags {
-        None => ("--integrity", "checksums"),
-        Some(_) => ("--encrypt", "tags"),
-    };
-    if checks.copy_checksums == 0 {
-        return Err(Diagnostic::new(
-            Blame::BadInput,
-            format!(
-                "This plan brings nothing from a card: its strategy is {}.",
-                planned.report.strategy
-            ),
-            "strategy",
-            "Give `--strategy swap` or `--strategy stream`, or leave it out.",
-        ));
-    }
-    // The section itself begins at a multiple of the alignment.
-    let more = checks.image_bytes().align_up(tilewright_plan::image::ALIGNMENT as u64);
-    let (needed, had) = (planned.plan.image_bytes() + more, board.plan_bytes());
-    if needed > had {
-        return Err(Diagnostic::new(
-            Blame::DoesNotFit,
-            format!("The plan with its {sums} takes {needed} of flash, {had} are there."),
-            asked,
-            "Leave it out, or give larger buffers.",
-        ));
-    }
-    Ok(checks)
-}
-
-/// A key that nobody knows, for one image.
-///
-/// # Errors
-/// If the system has no random numbers.
-fn new_key(host: &dyn Host) -> Result<Key, Diagnostic> {
-    let mut bytes = [0; KEY_BYTES];
-    host.fill_random(&mut bytes)?;
-    Ok(Key::new(bytes))
-}
-
 /// The image of a plan that fits. One that is sealed has another key each time.
 ///
 /// # Errors
@@ -214,20 +178,10 @@ pub fn plan_file(
     if let Some(problem) = unsupported(planned, board) {
         return Err(problem);
     }
-    let model = planned.model(model);
-    let images = match integrity {
-        Integrity::Trusted => tilewright_image::images(&planned.plan, model),
-        Integrity::Checked => {
-            checks(planned, board)?;
-            tilewright_image::checked_images(&planned.plan, model)
-        }
-        Integrity::Sealed => {
-            checks(planned, board)?;
-            tilewright_image::sealed_images(&planned.plan, model, new_key(host)?)
-        }
-    };
-    let Images { plan: image, mut stores } =
-        images.map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "plan image"))?;
+    if integrity != Integrity::Trusted {
+        checks(planned, board)?;
+    }
+    let Images { plan: image, mut stores } = images(planned, model, integrity, host)?;
     let file = PlanFile::read(&image, board)
         .map_err(|problem| Diagnostic::ours(problem.what, problem.place))?;
     let mut store = |space| {

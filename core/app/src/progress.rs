@@ -53,6 +53,13 @@ pub enum Progress {
         /// Samples in all.
         of: usize,
     },
+    /// So many layers have been quantised alone.
+    Layer {
+        /// Runs so far.
+        seen: usize,
+        /// Runs in all.
+        of: usize,
+    },
     /// The smallest arena that planning has found so far, and what none goes below.
     Planning {
         /// The arena; nothing before there is one.

@@ -8,21 +8,30 @@ use tilewright_model::{DType, Data, Model, RunError, Tensor};
 use tilewright_report::sentence;
 
 use crate::bounds::{Bounds, Until};
-use crate::diagnostic::{Blame, Diagnostic};
 use crate::files;
 use crate::host::Host;
 use crate::progress::{Progress, Stage};
+use tilewright_report::{Blame, Diagnostic};
 
 /// Samples made when no real ones are wanted.
-const RANDOM_SAMPLES: usize = 16;
+const RANDOM_SAMPLES: usize = 4;
 /// Their seed.
 const SEED: u64 = 1;
 
-/// What a float model is quantised on; an int8 model only takes its first input from it.
+/// A file of samples.
 #[derive(Clone, Copy, Debug)]
+pub struct SampleFile<'s> {
+    /// Its name.
+    pub name: &'s str,
+    /// Its bytes.
+    pub bytes: &'s [u8],
+}
+
+/// What a float model is quantised on; an int8 model only takes its first input from it.
+#[derive(Clone, Debug)]
 pub enum Samples<'s> {
-    /// A .npy file and its name.
-    File(&'s str, &'s [u8]),
+    /// Files: .npy arrays with many samples each, or PNG pictures with one each.
+    Files(Vec<SampleFile<'s>>),
     /// Uniform in 0..1 from a fixed seed: right for shapes and costs, meaningless for accuracy.
     Random,
 }
@@ -101,7 +110,7 @@ pub struct Examined {
 }
 
 /// Multiply-accumulates that examining layers takes at most, unless one sample takes more.
-const MOST_MACS: u64 = 20_000_000_000;
+const MOST_MACS: u64 = 4_000_000_000;
 
 /// Quantises a float model, and each of its layers alone.
 ///
@@ -111,9 +120,18 @@ pub fn examine(
     float: &Model,
     samples: Samples<'_>,
     options: &QuantiseOptions,
+    bounds: &Bounds,
     host: &dyn Host,
 ) -> Result<Examined, Diagnostic> {
     host.cancel().check()?;
+    if let Some(operators) = float.opaque_in_words() {
+        return Err(Diagnostic::new(
+            Blame::BadInput,
+            format!("Nothing here computes {operators}."),
+            float.name.clone(),
+            "Replace these operators by supported ones before exporting.",
+        ));
+    }
     if float.is_int8() {
         return Err(Diagnostic::new(
             Blame::BadInput,
@@ -124,7 +142,8 @@ pub fn examine(
     }
     host.begin(Stage::Quantising)?;
     let (sets, samples) = sets(float, samples, options)?;
-    let until = Until::new(host, None);
+    bounds.admit(float, sets.len())?;
+    let until = Until::new(host, bounds.wall);
     let failed = |error: QuantiseError| problem(&error, float, &until);
     let (model, report) = calibrate(float, &sets, options, host, &until).map_err(failed)?;
     host.begin(Stage::Comparing)?;
@@ -133,7 +152,8 @@ pub fn examine(
     let most = usize::try_from(runs).unwrap_or(usize::MAX).max(1);
     let compared = &sets[..report.compared.max(1).min(most).min(sets.len())];
     let stop = || until.is_over();
-    let layers = sensitivity(float, &model, compared, &mut |_, _| {}, &stop).map_err(failed)?;
+    let mut seen = |seen, of| host.tell(Progress::Layer { seen, of });
+    let layers = sensitivity(float, &model, compared, &mut seen, &stop).map_err(failed)?;
     Ok(Examined { report, layers, examined: compared.len(), samples })
 }
 
@@ -144,9 +164,14 @@ fn sets(
     options: &QuantiseOptions,
 ) -> Result<(Vec<Vec<Data>>, String), Diagnostic> {
     let (sets, what) = match samples {
-        Samples::File(name, bytes) => {
-            let sets = files::samples(name, bytes, float)?;
-            let what = format!("{} samples of {name}", sets.len());
+        Samples::Files(given) => {
+            let sets = read(&given, float)?;
+            let others = match given.len() {
+                0 | 1 => String::new(),
+                files => format!(" and {} other files", files - 1),
+            };
+            let name = given.first().map_or("nothing", |file| file.name);
+            let what = format!("{} samples of {name}{others}", sets.len());
             (sets, what)
         }
         Samples::Random => {
@@ -155,6 +180,15 @@ fn sets(
         }
     };
     Ok((sets, format!("quantised on {what}; calibration {}", options.rule)))
+}
+
+/// The samples of files, in their order.
+fn read(given: &[SampleFile<'_>], model: &Model) -> Result<Vec<Vec<Data>>, Diagnostic> {
+    let mut sets = Vec::new();
+    for file in given {
+        sets.extend(files::samples(file.name, file.bytes, model)?);
+    }
+    Ok(sets)
 }
 
 fn problem(error: &QuantiseError, float: &Model, until: &Until<'_>) -> Diagnostic {
@@ -173,7 +207,7 @@ fn problem(error: &QuantiseError, float: &Model, until: &Until<'_>) -> Diagnosti
 /// An int8 model, which needs no quantising.
 pub(super) fn as_it_is(model: Model, samples: Samples<'_>) -> Result<Prepared, Diagnostic> {
     let sets = match samples {
-        Samples::File(name, bytes) => files::samples(name, bytes, &model)?,
+        Samples::Files(given) => read(&given, &model)?,
         Samples::Random => random(&model, 1)?,
     };
     let first = sets.into_iter().next().unwrap_or_default();
@@ -206,18 +240,34 @@ impl Prepared {
     /// # Errors
     /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
     pub fn input(&self, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Diagnostic> {
-        let tensors: Vec<Tensor> = inputs(&self.model).cloned().collect();
-        let states: Vec<Option<Data>> =
-            (0..tensors.len()).map(|position| self.model.first_state(position)).collect();
-        let given = tensors.iter().zip(&states).filter(|(_, state)| state.is_none());
-        let given: Vec<Tensor> = given.map(|(tensor, _)| tensor.clone()).collect();
-        let all: usize = tensors.iter().filter_map(|tensor| tensor.shape.elements()).sum();
-        if given.len() == tensors.len() || bytes.len() == all {
-            return files::inputs(name, bytes, &tensors);
-        }
-        let mut given = files::inputs(name, bytes, &given)?.into_iter();
-        Ok(states.into_iter().filter_map(|state| state.or_else(|| given.next())).collect())
+        read_inputs(&self.model, name, bytes)
     }
+}
+
+/// An input file as `model`, an int8 model, takes it: as [`Prepared::input`].
+///
+/// # Errors
+/// As [`Prepared::input`].
+pub fn read_inputs(model: &Model, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Diagnostic> {
+    let tensors: Vec<Tensor> = inputs(model).cloned().collect();
+    let states: Vec<Option<Data>> =
+        (0..tensors.len()).map(|position| model.first_state(position)).collect();
+    let given = tensors.iter().zip(&states).filter(|(_, state)| state.is_none());
+    let given: Vec<Tensor> = given.map(|(tensor, _)| tensor.clone()).collect();
+    let all: usize = tensors.iter().filter_map(|tensor| tensor.shape.elements()).sum();
+    if given.len() == tensors.len() || bytes.len() == all {
+        return files::inputs(name, bytes, &tensors);
+    }
+    let mut given = files::inputs(name, bytes, &given)?.into_iter();
+    Ok(states.into_iter().filter_map(|state| state.or_else(|| given.next())).collect())
+}
+
+/// Made-up inputs of a model: the same each time.
+///
+/// # Errors
+/// [`Blame::TooLarge`] beyond a bound on their values.
+pub fn random_inputs(model: &Model) -> Result<Vec<Data>, Diagnostic> {
+    Ok(random(model, 1)?.pop().unwrap_or_default())
 }
 
 fn inputs(model: &Model) -> impl Iterator<Item = &Tensor> {

@@ -6,11 +6,11 @@ use tilewright_planner::{Options, Planned, Planning, Strategy};
 use tilewright_report::{Change, PlanReport, Remedy, changes};
 
 use crate::bounds::Bounds;
-use crate::diagnostic::Diagnostic;
 use crate::host::Host;
 use crate::planning::{is_unsuited, no_plan, planned_for, proved, stopped_by};
 use crate::quantise::Prepared;
 use crate::zoo::{self, Network};
+use tilewright_report::Diagnostic;
 
 /// Units of work for all changes of all plans, of some ten nanoseconds each. No change takes more than half
 /// of what is left, so that one that takes long leaves others some, unless it is planned all at once; half of all

@@ -6,8 +6,8 @@ use tilewright_order::Budget;
 use tilewright_planner::tflm::{self, Rearranged, TflmError};
 use tilewright_report::sentence;
 
-use crate::diagnostic::{Blame, Diagnostic};
 use crate::host::Host;
+use tilewright_report::{Blame, Diagnostic};
 
 /// Rearranges a file for TensorFlow Lite Micro: what was found, and the new file.
 ///

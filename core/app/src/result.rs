@@ -2,131 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::{DType, Model};
 use tilewright_plan::image::{EntryRecord, LaneRecord};
-use tilewright_plan::{
-    After, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage, Space, Step,
-};
-use tilewright_protocol::Mode;
+use tilewright_plan::{After, CyclePoint, Cycles, Kernel, LaneKind, PlanImage, Space, Step};
+use tilewright_protocol::RunOutcome;
 use tilewright_report::{
-    Counts, Difference, Fault, Kind, LayerCount, PlanReport, Slice, SliceKind, StackUse, Timeline,
+    Fault, Kind, LayerCount, Mode, OutputValues, RunResult, Slice, SliceKind, Timeline,
 };
 
 use crate::package::Package;
 use crate::watch::Watches;
-use tilewright_protocol::RunOutcome;
-
-/// An output of the model as the board computed it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct OutputValues {
-    /// Name of the tensor.
-    pub name: String,
-    /// Height, width, channels.
-    pub shape: [u32; 3],
-    /// Real value = scale × (value − zero).
-    pub scale: f32,
-    /// Zero point.
-    pub zero: i16,
-    /// Values in the order height, width, channels.
-    pub values: Vec<i8>,
-    /// The same bytes as 32-bit integers where they are such: the result of an ArgMax.
-    pub indices: Option<Vec<i32>>,
-    /// Class names; empty if the model has none.
-    pub labels: Vec<String>,
-}
-
-/// Result of a run. Instructions are counted; cycles and times are modelled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct RunResult {
-    /// Board id.
-    pub board: String,
-    /// What emulated: name and version.
-    pub engine: String,
-    /// SHA-256 over the plan image's sections, in hexadecimal.
-    pub plan_id: String,
-    /// Whether the outputs and every compared layer are bit-equal to the reference interpreter; null
-    /// if that was not compared (a plan image alone holds no reference).
-    pub verified: Option<bool>,
-    /// Layers whose output was compared: all but those without steps of their own and those of whose
-    /// output engines move a part.
-    pub compared_layers: usize,
-    /// Whether each step was executed, or of those that run alike the first: then there are no
-    /// outputs.
-    pub mode: Mode,
-    /// Compute steps that were not executed, since one like them had been.
-    pub passed_steps: u64,
-    /// First difference from the reference.
-    pub difference: Option<Difference>,
-    /// What went wrong on the board.
-    pub fault: Option<Fault>,
-    /// How deep the firmware's stack grew (counted); null if that is not known.
-    pub stack: Option<StackUse>,
-    /// Frames that the invoke worked on.
-    pub frames: u16,
-    /// Executed instructions of the last invoke (counted).
-    pub instructions: u64,
-    /// Its cycles (modelled).
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
-    pub cycles: Cycles,
-    /// Its time at the board's clock in microseconds (modelled).
-    #[cfg_attr(feature = "schema", schema(value_type = f64))]
-    pub latency_us: Micros,
-    /// How often the frame was begun again before, since something that it wrote to a card was lost.
-    pub given_up: usize,
-    /// The time of what was computed for nothing then, in microseconds (modelled).
-    #[cfg_attr(feature = "schema", schema(value_type = f64))]
-    pub given_up_us: Micros,
-    /// What instructions and cycles of the invoke were for.
-    pub counts: Counts,
-    /// The same from reset to the start of the invoke.
-    pub boot: Counts,
-    /// Of that, boot programs: what is brought into memory once.
-    pub load: Counts,
-    /// Index of the largest value of the first output, of the first frame.
-    pub top1: Option<usize>,
-    /// Its class name.
-    pub top1_label: Option<String>,
-    /// Outputs, frame by frame.
-    pub outputs: Vec<OutputValues>,
-    /// Counts of each layer, in the order of execution; of several frames the mean.
-    pub layers: Vec<LayerCount>,
-    /// Register accesses that no device model answered: address and count.
-    pub unknown_registers: Vec<(u32, u64)>,
-    /// What the board wrote to its console.
-    pub console: String,
-    /// What core and engines did when, in cycles since the invoke began.
-    pub timeline: Timeline,
-    /// Wall-clock time of the emulation in nanoseconds (measured here, of this computer).
-    pub emulation_wall_ns: u64,
-    /// The plan with its predictions; null for an uploaded plan image.
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
-    pub plan: Option<PlanReport>,
-}
-
-impl RunResult {
-    /// Reads outputs that are 32-bit integers in `model` as such: with one, that is the class.
-    pub fn read_indices(&mut self, model: &Model) {
-        for (output, id) in self.outputs.iter_mut().zip(model.outputs.iter().cycle()) {
-            if model.tensor(*id).dtype == DType::I32 {
-                let bytes: Vec<u8> = output.values.iter().map(|v| v.cast_unsigned()).collect();
-                let words = bytes.as_chunks().0.iter();
-                output.indices = Some(words.map(|word| i32::from_le_bytes(*word)).collect());
-            }
-        }
-        if let Some(indices) = self.outputs.first().and_then(|output| output.indices.as_deref()) {
-            let class = match indices {
-                [index] => usize::try_from(*index).ok(),
-                _ => None,
-            };
-            let label = class.and_then(|class| model.labels().get(class).cloned());
-            (self.top1, self.top1_label) = (class, label.filter(|label| !label.is_empty()));
-        }
-    }
-}
 
 /// The output of a layer, byte for byte as the board computed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,6 +25,25 @@ pub struct LayerBytes {
     pub start: u32,
     /// The bytes; nothing if the run ended before.
     pub bytes: Option<Vec<u8>>,
+}
+
+/// Reads outputs that are 32-bit integers in `model` as such: with one, that is the class.
+pub fn read_indices(result: &mut RunResult, model: &Model) {
+    for (output, id) in result.outputs.iter_mut().zip(model.outputs.iter().cycle()) {
+        if model.tensor(*id).dtype == DType::I32 {
+            let bytes: Vec<u8> = output.values.iter().map(|v| v.cast_unsigned()).collect();
+            let words = bytes.as_chunks().0.iter();
+            output.indices = Some(words.map(|word| i32::from_le_bytes(*word)).collect());
+        }
+    }
+    if let Some(indices) = result.outputs.first().and_then(|output| output.indices.as_deref()) {
+        let class = match indices {
+            [index] => usize::try_from(*index).ok(),
+            _ => None,
+        };
+        let label = class.and_then(|class| model.labels().get(class).cloned());
+        (result.top1, result.top1_label) = (class, label.filter(|label| !label.is_empty()));
+    }
 }
 
 /// What a run left.

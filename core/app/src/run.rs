@@ -10,13 +10,13 @@ use tilewright_planner::Integrity;
 use tilewright_protocol::{Hardware, Job, Limits, Mode, Response};
 
 use crate::card::{CardWish, card};
-use crate::diagnostic::{Blame, Diagnostic};
 use crate::host::Host;
 use crate::package::Package;
 use crate::plan_file::PlanFile;
 use crate::progress::{Progress, Stage};
 use crate::result::{Done, layer_bytes, result_of};
 use crate::watch::Watches;
+use tilewright_report::{Blame, Diagnostic};
 
 /// How an image is run, and within what bounds.
 #[derive(Clone, Copy, Debug)]

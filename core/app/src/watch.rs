@@ -10,8 +10,8 @@ use tilewright_plan::image::LaneRecord;
 use tilewright_plan::{PlanImage, Space, View};
 use tilewright_protocol::Watch;
 
-use crate::diagnostic::{Blame, Diagnostic};
 use made::Made;
+use tilewright_report::{Blame, Diagnostic};
 
 /// Most bytes that all watches of a job may give.
 pub const WATCHED_LIMIT: u64 = 64 << 20;

@@ -1,15 +1,16 @@
 //! Networks of the zoo instead of files.
 
+use tilewright_model::Model;
 use tilewright_report::sentence;
 use tilewright_zoo::ZooError;
 
 pub use tilewright_zoo::Network;
 
 use crate::bounds::Bounds;
-use crate::diagnostic::{Blame, Diagnostic};
 use crate::host::Host;
 use crate::progress::Stage;
 use crate::quantise::{Prepared, Samples, as_it_is};
+use tilewright_report::{Blame, Diagnostic};
 
 /// What a name of the zoo begins with where a file's could stand.
 pub const PREFIX: &str = "zoo:";
@@ -32,16 +33,31 @@ pub fn analytic(
     bounds: &Bounds,
     host: &dyn Host,
 ) -> Result<Prepared, Diagnostic> {
-    host.begin(Stage::Quantising)?;
-    bounds.admit(network.float(), 1)?;
-    let model = network.int8().map_err(|error| problem(&network.name, &error))?;
+    let model = int8_of(network, network.float(), bounds, host)?;
     let samples = "analytic scales, weights from a seed: its answers mean nothing".to_owned();
     Ok(Prepared { samples, ..as_it_is(model, Samples::Random)? })
 }
 
+/// The int8 form with analytic scales of `float`: the network's float model, or one pruned from it.
+///
+/// # Errors
+/// As [`analytic`].
+pub fn int8_of(
+    network: &Network,
+    float: &Model,
+    bounds: &Bounds,
+    host: &dyn Host,
+) -> Result<Model, Diagnostic> {
+    host.begin(Stage::Quantising)?;
+    bounds.admit(float, 1)?;
+    network.int8_of(float).map_err(|error| problem(&network.name, &error))
+}
+
 fn problem(name: &str, error: &ZooError) -> Diagnostic {
     let what_to_do = match error {
-        ZooError::Unknown { .. } => "`tilewright zoo` lists the networks.",
+        ZooError::Unknown { .. } => {
+            "Choose one of the zoo: `tilewright zoo` and the page list them."
+        }
         ZooError::NoParameter { .. } => "Leave it out.",
         ZooError::OutOfRange { .. } | ZooError::Impossible { .. } => "Give another size.",
         ZooError::Quantise { .. } => "Give --samples to quantise it on.",

@@ -5,6 +5,7 @@
 mod compare;
 mod covered;
 mod csv;
+mod diagnostic;
 mod energy;
 mod figure;
 mod fit;
@@ -19,6 +20,7 @@ mod profile;
 mod ranges;
 mod remedy;
 mod run_report;
+mod run_result;
 mod schedule;
 mod sentence;
 mod slices;
@@ -30,6 +32,7 @@ mod wear;
 
 pub use compare::{Compared, Value, compare};
 pub use csv::csv_row;
+pub use diagnostic::{Blame, Diagnostic, Need};
 pub use energy::{Energy, NoPower, State, StateEnergy};
 pub use figure::Kind;
 pub use fit::{Family, FitCell, FitClaim, FitReport, Technique};
@@ -46,6 +49,7 @@ pub use run_report::{
     Difference, FailedCopy, Fault, FaultKind, LayerCount, PREDICTION_MAY_BE_OFF, StackUse,
     over_prediction,
 };
+pub use run_result::{Comparison, LayerCheck, Mode, OutputValues, RunResult, UnknownMode};
 pub use schedule::Schedule;
 pub use sentence::sentence;
 pub use slices::slices_csv;

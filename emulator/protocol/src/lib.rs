@@ -10,7 +10,8 @@ mod outcome;
 pub use frame::{FrameError, MAX_FRAME_BYTES, read_frame, write_frame};
 pub use hardware::{BrokenUnit, Hardware, LineNoise, SdramFault, SerialFlash};
 pub use message::{
-    CardFault, CardJob, CardProblem, CopyCount, Finish, Job, LayerCycles, Limits, Mode, Request,
-    Response, StepCount, UnknownMode, VERSION, Watch,
+    CardFault, CardJob, CardProblem, CopyCount, Finish, Job, LayerCycles, Limits, Request,
+    Response, StepCount, VERSION, Watch,
 };
 pub use outcome::RunOutcome;
+pub use tilewright_report::{Mode, UnknownMode};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tilewright_report::{Counts, Fault, LayerProfile, StackUse};
+use tilewright_report::{Counts, Fault, LayerProfile, Mode, StackUse};
 
 use crate::hardware::Hardware;
 
@@ -17,43 +17,6 @@ pub struct Limits {
     pub instructions: u64,
     /// Bytes of console output.
     pub console_bytes: u64,
-}
-
-/// How much of the steps is executed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub enum Mode {
-    /// All of every step.
-    #[default]
-    Full,
-    /// Of compute steps that run alike the first: the others pass in the time that it took, with as
-    /// many instructions, and what they should compute is missing.
-    Sampled,
-}
-
-/// A mode that there is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownMode;
-
-impl std::fmt::Display for UnknownMode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("modes are `full` and `sampled`")
-    }
-}
-
-impl std::error::Error for UnknownMode {}
-
-impl std::str::FromStr for Mode {
-    type Err = UnknownMode;
-
-    fn from_str(name: &str) -> Result<Self, UnknownMode> {
-        match name {
-            "full" => Ok(Self::Full),
-            "sampled" => Ok(Self::Sampled),
-            _ => Err(UnknownMode),
-        }
-    }
 }
 
 /// A place to read when a step has ended: `rows` runs of `row_bytes` from `address` on, `pitch` apart.

@@ -18,8 +18,9 @@ use web_sys::ReadableStreamDefaultReader;
 use yew::Callback;
 
 use super::serial::{NoPort, Port, read};
-use crate::message::Trouble;
+use crate::message::trouble;
 use crate::state::{DeskEvent, Heard};
+use tilewright_report::Diagnostic;
 
 /// How often time is told to the talk.
 const TICK_MS: u32 = 40;
@@ -95,9 +96,9 @@ impl Talk {
     }
 }
 
-fn expected(subject: &Subject<'_>) -> Result<Expected, Trouble> {
+fn expected(subject: &Subject<'_>) -> Result<Expected, Diagnostic> {
     let unusable = |error: &dyn std::fmt::Display| {
-        Trouble::new(
+        trouble(
             "The plan cannot be talked about with a board",
             sentence(&error.to_string()),
             "Plan again; if it stays, report it with the model.",
@@ -280,6 +281,6 @@ impl Line {
     }
 }
 
-fn in_words(trouble: &DeskTrouble) -> Trouble {
-    Trouble::new(trouble.to_string(), String::new(), trouble.remedy())
+fn in_words(why: &DeskTrouble) -> Diagnostic {
+    trouble(why.to_string(), String::new(), why.remedy())
 }

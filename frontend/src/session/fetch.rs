@@ -7,7 +7,8 @@ use web_sys::{RequestInit, Response};
 
 use super::link::text_of;
 use super::offline::of_this_build;
-use crate::message::Trouble;
+use crate::message::trouble;
+use tilewright_report::Diagnostic;
 
 /// A response; any status.
 ///
@@ -45,15 +46,15 @@ pub async fn json(response: &Response) -> Result<JsValue, String> {
 ///
 /// # Errors
 /// What, where, and what to do.
-pub fn started(path: String) -> impl Future<Output = Result<Uint8Array, Trouble>> {
+pub fn started(path: String) -> impl Future<Output = Result<Uint8Array, Diagnostic>> {
     let window = web_sys::window();
     let asked = window.map(|window| window.fetch_with_str(&of_this_build(&path)).into());
     file(path, asked)
 }
 
-async fn file(path: String, asked: Option<JsFuture>) -> Result<Uint8Array, Trouble> {
+async fn file(path: String, asked: Option<JsFuture>) -> Result<Uint8Array, Diagnostic> {
     let trouble = |detail: String| {
-        Trouble::new(
+        trouble(
             format!("{path} could not be fetched"),
             detail,
             "Check the connection and try again; on your own host, check that the file was copied \

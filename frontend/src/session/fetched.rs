@@ -5,8 +5,9 @@ use wasm_bindgen_futures::spawn_local;
 use yew::Callback;
 
 use super::{Session, fetch};
-use crate::message::{ImportRequest, Trouble};
+use crate::message::ImportRequest;
 use crate::state::{Event, OwnFile, Stored};
+use tilewright_report::Diagnostic;
 
 /// What the browser's storage gives: what is known of a model, its bytes, its samples.
 type FromStore = (Stored, Uint8Array, Option<Uint8Array>);
@@ -20,10 +21,10 @@ pub enum Fetched {
         /// What is asked once they are there.
         body: ImportRequest,
         /// The files.
-        buffers: Result<Vec<Uint8Array>, Trouble>,
+        buffers: Result<Vec<Uint8Array>, Diagnostic>,
     },
     /// What the browser's storage holds.
-    Stored(u32, Result<FromStore, Trouble>),
+    Stored(u32, Result<FromStore, Diagnostic>),
 }
 
 impl Fetched {

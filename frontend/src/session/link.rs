@@ -13,8 +13,9 @@ use web_sys::{ErrorEvent, MessageEvent, Worker};
 use yew::Callback;
 
 use super::offline::of_this_build;
-use crate::message::{Reply, Trouble};
+use crate::message::{Reply, trouble};
 use crate::wire;
+use tilewright_report::Diagnostic;
 
 /// A reply with the number of its request and its buffers.
 pub type Answer<R> = (u32, Reply<R>, Vec<Uint8Array>);
@@ -149,9 +150,9 @@ fn post(worker: &Worker, message: &JsValue, transfer: &JsValue) -> Result<(), St
 }
 
 /// The trouble that a worker's end means.
-pub fn stopped(script: &str, detail: &str) -> Trouble {
+pub fn stopped(script: &str, detail: &str) -> Diagnostic {
     let name = script.trim_start_matches("./").trim_end_matches("-worker.js");
-    Trouble::new(
+    trouble(
         format!("The {name} stopped unexpectedly"),
         detail.to_owned(),
         "It starts again with the next request. If it stops again on the same file, please report \

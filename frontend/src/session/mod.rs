@@ -24,7 +24,6 @@ use yew::Callback;
 
 use crate::message::{
     Calibrating, ImportReply, ImportRequest, ModelSource, PlanFacts, PlanReply, PlanRequest, Reply,
-    Trouble,
 };
 use crate::state::{
     Beside, Effect, Event, FileKind, Origin, OwnFile, Quantising, RunEvent, Samples, State,
@@ -38,6 +37,7 @@ use link::{Answer, Link};
 pub use remember::{read_fragment, read_keeping, read_theme};
 use remember::{remember_keeping, use_theme, write_fragment};
 use server::{Parts, Watched};
+use tilewright_report::Diagnostic;
 
 const PLANNER: &str = "./planner-worker.js";
 const IMPORTER: &str = "./importer-worker.js";
@@ -136,7 +136,7 @@ fn same<T>(a: Option<&Rc<T>>, b: Option<&Rc<T>>) -> bool {
 fn event_of<R>(
     answer: Answer<R>,
     script: &str,
-    wrap: impl Fn(u32, Result<R, Trouble>) -> Event,
+    wrap: impl Fn(u32, Result<R, Diagnostic>) -> Event,
 ) -> Option<Message> {
     let (request, reply, buffers) = answer;
     let event = match reply {
@@ -360,7 +360,7 @@ impl Session {
                 self.importer.ask(request, &body, &[copy]);
             }
             Effect::SaveSchedule { request, file, plan, run } => {
-                let run = run.as_ref().and_then(|run| run.result.timeline.as_ref());
+                let run = run.as_ref().map(|run| &run.result.timeline);
                 let PlanFacts { report, memory, timeline, occupancy, .. } = &*plan;
                 let facts = (report, memory, timeline, occupancy, run);
                 let Ok(bytes) = postcard::to_stdvec(&facts) else { return };
@@ -498,7 +498,7 @@ impl Session {
     }
 
     /// Tells what the browser's storage holds after this, or why it was not done.
-    fn tell_stored(&self, first: impl Future<Output = Result<(), Trouble>> + 'static) {
+    fn tell_stored(&self, first: impl Future<Output = Result<(), Diagnostic>> + 'static) {
         let send = self.send.clone();
         spawn_local(async move {
             let stored = match first.await {

@@ -11,7 +11,8 @@ use web_sys::{
 };
 
 use super::link::text_of;
-use crate::message::Trouble;
+use crate::message::trouble;
+use tilewright_report::Diagnostic;
 
 #[wasm_bindgen]
 extern "C" {
@@ -62,7 +63,7 @@ pub enum NoPort {
     /// The person chose none.
     Chosen,
     /// Something went wrong.
-    Trouble(Trouble),
+    Trouble(Diagnostic),
 }
 
 impl Port {
@@ -134,8 +135,8 @@ fn kind_of(info: &Object) -> PortKind {
     }
 }
 
-fn none() -> Trouble {
-    Trouble::new(
+fn none() -> Diagnostic {
+    trouble(
         "This browser does not let pages talk to serial ports",
         "Web Serial is missing.",
         "Use Chrome, Edge or Opera on a computer, over https or from localhost; or run `tilewright board \
@@ -146,7 +147,7 @@ fn none() -> Trouble {
 fn not_chosen(error: &JsValue) -> NoPort {
     match error.dyn_ref::<DomException>().map(DomException::name).as_deref() {
         Some("NotFoundError") => NoPort::Chosen,
-        _ => NoPort::Trouble(Trouble::new(
+        _ => NoPort::Trouble(trouble(
             "The browser did not let a port be chosen",
             format!("{}.", text_of(error)),
             "Press the button again; the page must be open over https or from localhost.",
@@ -154,8 +155,8 @@ fn not_chosen(error: &JsValue) -> NoPort {
     }
 }
 
-fn not_opened(error: &JsValue) -> Trouble {
-    Trouble::new(
+fn not_opened(error: &JsValue) -> Diagnostic {
+    trouble(
         "The port cannot be opened",
         format!("{}.", text_of(error).trim_end_matches('.')),
         "Close the terminal or the page that has it. On Linux join the group that owns it and log in again: \

@@ -13,8 +13,9 @@ use yew::Callback;
 
 use super::fetch;
 use super::link::text_of;
-use crate::message::Trouble;
+use crate::message::trouble;
 use crate::state::{RunEvent, RunningOf, Server};
+use tilewright_report::Diagnostic;
 
 /// What a run says; at its end with its status and the outputs of its layers, unread.
 pub type Said = (RunEvent, Vec<Uint8Array>);
@@ -58,9 +59,9 @@ fn number(value: &JsValue, key: &str) -> Option<f64> {
 }
 
 /// A problem as the server describes it; nothing if the value is none.
-fn problem(value: &JsValue) -> Option<Trouble> {
+fn problem(value: &JsValue) -> Option<Diagnostic> {
     let what = text(value, "what");
-    (!what.is_empty()).then(|| Trouble::new(what, text(value, "where"), text(value, "what_to_do")))
+    (!what.is_empty()).then(|| trouble(what, text(value, "where"), text(value, "what_to_do")))
 }
 
 /// Whether there is a server, said once.
@@ -137,7 +138,7 @@ fn form(parts: &Parts<'_>) -> Result<FormData, JsValue> {
     Ok(form)
 }
 
-async fn accepted(address: &str, form: Result<FormData, JsValue>) -> Result<String, Trouble> {
+async fn accepted(address: &str, form: Result<FormData, JsValue>) -> Result<String, Diagnostic> {
     let form = form.map_err(|error| lost(&text_of(&error)))?;
     let init = RequestInit::new();
     init.set_method("POST");
@@ -151,13 +152,13 @@ async fn accepted(address: &str, form: Result<FormData, JsValue>) -> Result<Stri
     if id.is_empty() { Err(lost("It gave the run no name.")) } else { Ok(id) }
 }
 
-async fn refused(response: &Response) -> Trouble {
+async fn refused(response: &Response) -> Diagnostic {
     let said = fetch::json(response).await.ok().and_then(|value| problem(&value));
     said.unwrap_or_else(|| lost(&format!("It answers {}.", response.status())))
 }
 
-fn lost(detail: &str) -> Trouble {
-    Trouble::new(
+fn lost(detail: &str) -> Diagnostic {
+    trouble(
         "The server could not be reached",
         detail.to_owned(),
         "Check that `cargo xtask serve` still runs, then press Run again.",
@@ -232,7 +233,7 @@ fn listen(id: &str, is_sampled: bool, said: &Callback<Said>) -> Result<Source, S
 
 /// The end of a run, with its status (JSON) and the outputs of its layers (nothing, if there are
 /// none, as of a sampled run), unread.
-async fn result(id: &str, is_sampled: bool) -> Result<Said, Trouble> {
+async fn result(id: &str, is_sampled: bool) -> Result<Said, Diagnostic> {
     let get = RequestInit::new;
     let response =
         fetch::response(&format!("api/runs/{id}"), &get()).await.map_err(|error| lost(&error))?;

@@ -10,9 +10,10 @@ use web_sys::{
 };
 
 use super::link::text_of;
-use crate::message::Trouble;
+use crate::message::trouble;
 use crate::state::Stored;
 use crate::view_model::figures;
+use tilewright_report::Diagnostic;
 
 const DATABASE: &str = "tilewright";
 const STORE: &str = "model";
@@ -41,7 +42,7 @@ impl From<JsValue> for Refusal {
 ///
 /// # Errors
 /// If the browser denies it.
-pub async fn facts() -> Result<Option<Stored>, Trouble> {
+pub async fn facts() -> Result<Option<Stored>, Diagnostic> {
     let value = read(FACTS).await.map_err(unreadable)?;
     let bytes: Option<Uint8Array> = value.dyn_into().ok();
     Ok(bytes.and_then(|bytes| postcard::from_bytes(&bytes.to_vec()).ok()))
@@ -51,7 +52,7 @@ pub async fn facts() -> Result<Option<Stored>, Trouble> {
 ///
 /// # Errors
 /// If they are gone, or the browser denies it.
-pub async fn files() -> Result<(Uint8Array, Option<Uint8Array>), Trouble> {
+pub async fn files() -> Result<(Uint8Array, Option<Uint8Array>), Diagnostic> {
     let value = read(FILES).await.map_err(unreadable)?;
     let parts: Array = value.dyn_into().unwrap_or_default();
     let mut parts = parts.iter().filter_map(|part| part.dyn_into::<Uint8Array>().ok());
@@ -68,7 +69,7 @@ pub async fn put(
     stored: &Stored,
     model: Uint8Array,
     samples: Option<Uint8Array>,
-) -> Result<(), Trouble> {
+) -> Result<(), Diagnostic> {
     let length = u64::from(model.length() + samples.as_ref().map_or(0, Uint8Array::length));
     let failed = |refusal| not_stored(refusal, &stored.name, length);
     let facts =
@@ -88,7 +89,7 @@ pub async fn put(
 ///
 /// # Errors
 /// If the browser denies it.
-pub async fn forget() -> Result<(), Trouble> {
+pub async fn forget() -> Result<(), Diagnostic> {
     let clear = async {
         let (transaction, store) = begin(IdbTransactionMode::Readwrite).await?;
         store.clear()?;
@@ -147,19 +148,19 @@ fn refusal(error: Option<DomException>) -> Refusal {
     )
 }
 
-fn unreadable(refusal: Refusal) -> Trouble {
+fn unreadable(refusal: Refusal) -> Diagnostic {
     let detail = match refusal {
         Refusal::Full => "It is full.".to_owned(),
         Refusal::Denied(detail) => detail,
     };
-    Trouble::new(
+    trouble(
         "The browser's storage cannot be used",
         detail,
         "Open the model's file instead. Private windows and blocked cookies keep pages from storing.",
     )
 }
 
-fn not_stored(refusal: Refusal, name: &str, bytes: u64) -> Trouble {
+fn not_stored(refusal: Refusal, name: &str, bytes: u64) -> Diagnostic {
     let size = figures::binary(bytes);
     let detail = match refusal {
         Refusal::Full => format!("It has no room for {size}."),
@@ -167,7 +168,7 @@ fn not_stored(refusal: Refusal, name: &str, bytes: u64) -> Trouble {
             format!("{detail} Private windows and blocked cookies keep pages from storing.")
         }
     };
-    Trouble::new(
+    trouble(
         format!("The browser does not store {name}"),
         detail,
         "The model stays open here; after a reload, open its file again.",

@@ -9,7 +9,8 @@ use tilewright_board::Support;
 use tilewright_report::{Change, changes};
 
 use super::{Effect, Job, State};
-use crate::message::{PlanFacts, PlanReply, PlanSettings, Trouble};
+use crate::message::{PlanFacts, PlanReply, PlanSettings};
+use tilewright_report::Diagnostic;
 
 /// A plan that was made to be compared, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +18,7 @@ pub struct Tried {
     /// What was asked for.
     pub settings: PlanSettings,
     /// What came of it.
-    pub plan: Result<Rc<PlanFacts>, Trouble>,
+    pub plan: Result<Rc<PlanFacts>, Diagnostic>,
 }
 
 /// Why a plan is made beside the shown one.
@@ -59,7 +60,7 @@ impl Plans {
     /// The plan that settings ask for: the shown one, or one that was made to be compared. Nothing
     /// if there is none yet.
     #[must_use]
-    pub fn with(&self, settings: &PlanSettings) -> Option<Result<&Rc<PlanFacts>, &Trouble>> {
+    pub fn with(&self, settings: &PlanSettings) -> Option<Result<&Rc<PlanFacts>, &Diagnostic>> {
         if let Some(plan) = self.shown.as_ref().filter(|plan| plan.settings == *settings) {
             return Some(Ok(plan));
         }
@@ -152,7 +153,7 @@ impl State {
     pub(super) fn compared(
         &mut self,
         request: u32,
-        reply: Result<PlanReply, Trouble>,
+        reply: Result<PlanReply, Diagnostic>,
         effects: &mut Vec<Effect>,
     ) {
         self.end(request);

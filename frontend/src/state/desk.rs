@@ -5,7 +5,8 @@ use std::rc::Rc;
 use tilewright_desk::{MeasuredOn, Outcome as Talked};
 
 use super::{Effect, Job, Origin, Outcome, Place, State};
-use crate::message::{PlanFacts, ReferenceFacts, Trouble};
+use crate::message::{PlanFacts, ReferenceFacts};
+use tilewright_report::Diagnostic;
 
 /// Talks with a board on the desk, and the last answer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,7 +72,7 @@ pub enum DeskEvent {
     /// The person chose no port.
     NoPort,
     /// It came to nothing.
-    Failed(Trouble),
+    Failed(Diagnostic),
 }
 
 impl State {
@@ -177,6 +178,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::trouble;
     use crate::state::tests::ready;
     use crate::state::{Doer, Event};
     use crate::view_model::fixture::heard;
@@ -217,7 +219,7 @@ mod tests {
         state.update(Event::Desk(request, DeskEvent::Ended(Box::new(heard(&[1, 2, 3])))));
         assert!(state.desk.measurement.is_none());
         let request = asked(&state.update(Event::Measure));
-        let trouble = Trouble::new("The port went away", "", "Plug the board in again.");
+        let trouble = trouble("The port went away", "", "Plug the board in again.");
         state.update(Event::Desk(request, DeskEvent::Failed(trouble.clone())));
         assert_eq!(state.trouble(Place::Desk), Some(&trouble));
         assert!(state.can_measure());

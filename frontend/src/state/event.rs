@@ -9,12 +9,11 @@ use super::{
     Beside, DeskEvent, Doer, Measurement, Origin, Outcome, OwnFile, Place, Quantising, RunEvent,
     Selection, Server, Stored, Theme, View,
 };
-use crate::message::{
-    ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, TiledRegion, Trouble,
-};
+use crate::message::{ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, TiledRegion};
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::steps::Step;
+use tilewright_report::Diagnostic;
 
 /// What happens.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,11 +60,11 @@ pub enum Event {
         name: String,
     },
     /// A file cannot be taken.
-    FileRefused(Trouble),
+    FileRefused(Diagnostic),
     /// Own models may be kept in the browser's storage from now on, or no more.
     Keep(bool),
     /// What the browser's storage holds now, or why it does not do what it was asked.
-    Stored(Result<Option<Stored>, Trouble>),
+    Stored(Result<Option<Stored>, Diagnostic>),
     /// Open what the browser's storage holds.
     OpenStored,
     /// The browser's storage gave a model.
@@ -128,13 +127,13 @@ pub enum Event {
     /// A trouble was read.
     Dismiss(Place),
     /// The importer answers.
-    Imported(u32, Result<ImportReply, Trouble>),
+    Imported(u32, Result<ImportReply, Diagnostic>),
     /// The planner answers.
-    Planned(u32, Result<PlanReply, Trouble>),
+    Planned(u32, Result<PlanReply, Diagnostic>),
     /// A request has come further.
     Progress(u32, String),
     /// Bytes that a request needs cannot be had.
-    NotFetched(u32, Trouble),
+    NotFetched(u32, Diagnostic),
     /// What the server says of itself; nothing if there is none.
     Server(Server),
     /// What the emulated board says.

@@ -1,7 +1,8 @@
 //! Files that are dropped or chosen, before anything of them is read.
 
-use crate::message::Trouble;
+use crate::message::trouble;
 use crate::view_model::figures;
+use tilewright_report::Diagnostic;
 
 /// Longest file that is opened: what a browser tab can hold twice.
 pub const MAX_FILE_BYTES: u64 = 512 << 20;
@@ -52,16 +53,16 @@ const MOST_SAMPLE_FILES: usize = 512;
 ///
 /// # Errors
 /// If one cannot be, or they are too many or too large.
-pub fn check_samples(files: &[(String, u64)]) -> Result<(), Trouble> {
+pub fn check_samples(files: &[(String, u64)]) -> Result<(), Diagnostic> {
     let remedy = "Give .npy arrays whose first dimension counts the samples, or PNG pictures.";
     let is_other = |name: &str| matches!(FileKind::of(name), FileKind::Model | FileKind::Data);
     if let Some((name, _)) = files.iter().find(|(name, _)| is_other(name)) {
-        return Err(Trouble::new(format!("{name} holds no samples"), "", remedy));
+        return Err(trouble(format!("{name} holds no samples"), "", remedy));
     }
     let bytes = files.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes));
     if files.len() > MOST_SAMPLE_FILES || bytes > MAX_FILE_BYTES {
         let (count, size) = (files.len(), figures::binary(bytes));
-        return Err(Trouble::new(
+        return Err(trouble(
             "These samples are too many to open here",
             format!("{count} files with {size}. Nothing of them was read."),
             "Some dozen samples calibrate as well as thousands.",
@@ -74,10 +75,10 @@ pub fn check_samples(files: &[(String, u64)]) -> Result<(), Trouble> {
 ///
 /// # Errors
 /// If there are two of a sort, or one is too large to be read. Then none is to be taken.
-pub fn sort_out(files: &[(String, u64)]) -> Result<Vec<usize>, Trouble> {
+pub fn sort_out(files: &[(String, u64)]) -> Result<Vec<usize>, Diagnostic> {
     if let Some((name, bytes)) = files.iter().find(|(_, bytes)| *bytes > MAX_FILE_BYTES) {
         let (size, most) = (figures::binary(*bytes), figures::binary(MAX_FILE_BYTES));
-        return Err(Trouble::new(
+        return Err(trouble(
             format!("{name} is too large to open here"),
             format!("It has {size}; a page can open at most {most}. Nothing of it was read."),
             "Check that this is the file you meant. Larger networks can be planned with the \
@@ -90,7 +91,7 @@ pub fn sort_out(files: &[(String, u64)]) -> Result<Vec<usize>, Trouble> {
         let same: Vec<usize> = files.iter().enumerate().filter(of_kind).map(|(i, _)| i).collect();
         if same.len() > 1 && kind != FileKind::Data {
             let names: Vec<&str> = same.iter().map(|index| files[*index].0.as_str()).collect();
-            return Err(Trouble::new(
+            return Err(trouble(
                 format!("{} {} at once", same.len(), kind.plural()),
                 format!("{}. One of a sort can be open; nothing was changed.", names.join(", ")),
                 "Drop one model, with one .npy file of samples and one picture if you like.",
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn two_of_a_sort_are_named_and_none_is_taken() {
         let trouble = sort_out(&named(&["a.onnx", "b.onnx", "7.png"])).unwrap_err();
-        assert!(trouble.detail.contains("a.onnx, b.onnx"), "{trouble:?}");
+        assert!(trouble.place.contains("a.onnx, b.onnx"), "{trouble:?}");
         assert!(sort_out(&named(&["a.npy", "b.npy"])).is_err());
     }
 
@@ -146,7 +147,7 @@ mod tests {
         assert!(sort_out(&at(MAX_FILE_BYTES)).is_ok());
         let trouble = sort_out(&at(1 << 30)).unwrap_err();
         assert!(
-            trouble.what.contains("big.onnx") && trouble.detail.contains("1.00 GiB"),
+            trouble.what.contains("big.onnx") && trouble.place.contains("1.00 GiB"),
             "{trouble:?}"
         );
     }

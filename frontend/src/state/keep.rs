@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::link::sha256_link;
 use super::{Effect, Origin, State};
-use crate::message::Trouble;
+use crate::message::trouble;
+use tilewright_report::Diagnostic;
 
 /// A model in the browser's storage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +33,7 @@ pub struct Keep {
     /// What is there.
     pub stored: Option<Rc<Stored>>,
     /// Why the open model could not be stored.
-    pub problem: Option<Trouble>,
+    pub problem: Option<Diagnostic>,
 }
 
 impl Keep {
@@ -64,7 +65,7 @@ impl State {
             return;
         }
         if !file.data.is_empty() {
-            self.keep.problem = Some(Trouble::new(
+            self.keep.problem = Some(trouble(
                 format!("The browser does not keep {}", file.name),
                 "Its weights are in other files.",
                 "The model stays open here; after a reload, drop all its files again.",
@@ -85,7 +86,7 @@ impl State {
     /// The storage says what it holds; a link that waits for that is followed.
     pub(super) fn stored(
         &mut self,
-        stored: Result<Option<Stored>, Trouble>,
+        stored: Result<Option<Stored>, Diagnostic>,
         effects: &mut Vec<Effect>,
     ) {
         self.keep.is_storing = false;

@@ -26,7 +26,7 @@ use std::rc::Rc;
 use tilewright_board::Board;
 
 use crate::message::{
-    FileFacts, GraphFacts, Package, PlanFacts, ReferenceFacts, Reordered, TiledRegion, Trouble,
+    FileFacts, GraphFacts, Package, PlanFacts, ReferenceFacts, Reordered, TiledRegion,
 };
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
@@ -44,6 +44,7 @@ pub use quantise::{Quantisation, Quantising, Samples};
 pub use run::{Input, Outcome, Phase, Run, RunEvent, RunningOf, Server};
 pub use shown::{Selection, Theme, View};
 pub use task::{Doer, Job, Place, Task};
+use tilewright_report::Diagnostic;
 pub use zoo::{PREFIX as ZOO, Zoo};
 
 /// Everything the page knows.
@@ -86,7 +87,7 @@ pub struct State {
     /// The experiment on what fits a small board.
     pub fit: Fit,
     /// What went wrong last, and where.
-    pub troubles: Vec<(Place, Trouble)>,
+    pub troubles: Vec<(Place, Diagnostic)>,
     /// What a dropped file leaves open and the person must say.
     pub open_dimensions: Option<Rc<Vec<String>>>,
     /// A link named this model, which the person must give.
@@ -284,7 +285,7 @@ impl State {
 
     /// The trouble shown at a place.
     #[must_use]
-    pub fn trouble(&self, place: Place) -> Option<&Trouble> {
+    pub fn trouble(&self, place: Place) -> Option<&Diagnostic> {
         self.troubles.iter().find(|(at, _)| *at == place).map(|(_, trouble)| trouble)
     }
 
@@ -347,7 +348,7 @@ impl State {
         Some(self.now_ms - task.since_ms)
     }
 
-    pub(crate) fn fail(&mut self, place: Place, trouble: Trouble) {
+    pub(crate) fn fail(&mut self, place: Place, trouble: Diagnostic) {
         self.clear(place);
         self.say(&trouble.what);
         self.troubles.push((place, trouble));

@@ -6,9 +6,10 @@ use super::files::FileKind;
 use super::{
     Desk, Doer, Effect, Input, Job, Place, Quantisation, Quantising, Run, Selection, State, zoo,
 };
-use crate::message::{ImportReply, ModelFacts, TiledRegion, Trouble};
+use crate::message::{ImportReply, ModelFacts, TiledRegion, trouble};
 use crate::view_model::catalogue::{self, Example};
 use crate::view_model::fragment::Fragment;
+use tilewright_report::{Diagnostic, Need};
 
 /// Where a model comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +115,7 @@ impl State {
         if self.model.is_some() {
             let detail = format!("It names {model}.");
             let remedy = "Drop that file; board and settings are as in the link.";
-            self.fail(Place::Model, Trouble::new("The link is to another model", detail, remedy));
+            self.fail(Place::Model, trouble("The link is to another model", detail, remedy));
         }
         self.wanted = Some(model);
     }
@@ -225,15 +226,14 @@ impl State {
             (Some(file), Some(awaited)) => {
                 let what = format!("{name} is not what {} waits for", file.name);
                 let detail = format!("It keeps its weights in {awaited}.");
-                let mut trouble = Trouble::new(what, detail, "Drop that file.");
-                trouble.missing = Some(awaited);
-                self.fail(Place::Model, trouble);
+                let trouble = trouble(what, detail, "Drop that file.");
+                self.fail(Place::Model, trouble.needing(Need::File(awaited)));
             }
             _ => {
                 let what = format!("{name} waits for its model");
                 let detail = "It can hold weights of a model, which says where in it they are.";
                 let remedy = "Drop the .onnx file that it was exported with.";
-                self.fail(Place::Model, Trouble::new(what, detail, remedy));
+                self.fail(Place::Model, trouble(what, detail, remedy));
             }
         }
     }
@@ -245,7 +245,7 @@ impl State {
             let detail = "Samples say which values flow through a model that is being quantised.";
             let remedy = "Open a model first, then drop its samples.";
             let what = format!("{name} has no model to calibrate");
-            return self.fail(Place::Model, Trouble::new(what, detail, remedy));
+            return self.fail(Place::Model, trouble(what, detail, remedy));
         };
         let Origin::File(file) = origin else {
             self.quantising.samples = super::Samples::Files(vec![(samples, name)]);
@@ -267,7 +267,7 @@ impl State {
     pub(super) fn imported(
         &mut self,
         request: u32,
-        reply: Result<ImportReply, Trouble>,
+        reply: Result<ImportReply, Diagnostic>,
         effects: &mut Vec<Effect>,
     ) {
         let Some(job) = self.tasks.iter().find(|t| t.request == request).map(|t| t.job) else {
@@ -310,13 +310,11 @@ impl State {
     }
 
     /// What a file still lacks can be given; everything else ends the opening.
-    fn not_opened(&mut self, trouble: Trouble) {
-        if !trouble.dimensions.is_empty() {
-            self.open_dimensions = Some(Rc::new(trouble.dimensions.clone()));
-        } else if trouble.missing.is_some() {
-            self.awaited_data.clone_from(&trouble.missing);
-        } else {
-            self.forget_opening();
+    fn not_opened(&mut self, trouble: Diagnostic) {
+        match &trouble.needs {
+            Some(Need::Dimensions(names)) => self.open_dimensions = Some(Rc::new(names.clone())),
+            Some(Need::File(name)) => self.awaited_data = Some(name.clone()),
+            None => self.forget_opening(),
         }
         self.fail(Place::Model, trouble);
     }
@@ -416,7 +414,7 @@ impl State {
         effects.push(Effect::SaveTiled(request, origin, quantising, grid));
     }
 
-    pub(super) fn not_fetched(&mut self, request: u32, trouble: Trouble) {
+    pub(super) fn not_fetched(&mut self, request: u32, trouble: Diagnostic) {
         let Some(task) = self.tasks.iter().find(|task| task.request == request) else { return };
         let job = task.job;
         if job == Job::Open {

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::{Effect, Job, Origin, OwnFile, Place, State};
-use crate::message::{PlanReply, PlanSettings, ScheduleFile, Trouble};
+use crate::message::{PlanReply, PlanSettings, ScheduleFile, trouble};
+use tilewright_report::Diagnostic;
 
 /// How long a plan may be under way, in milliseconds, while a drag goes on that began it: if each move
 /// took its place, nothing would be seen until the drag ends. One that takes longer gives way.
@@ -108,7 +109,7 @@ impl State {
     pub(super) fn planned(
         &mut self,
         request: u32,
-        reply: Result<PlanReply, Trouble>,
+        reply: Result<PlanReply, Diagnostic>,
         effects: &mut Vec<Effect>,
     ) {
         if let Ok(PlanReply::Boards { boards, strategies }) = reply {
@@ -170,7 +171,7 @@ impl State {
                 let known: Vec<_> = self.boards.iter().map(|board| board.id.as_str()).collect();
                 let what = format!("There is no board '{board}'");
                 let detail = format!("The link names it; known boards: {}.", known.join(", "));
-                self.fail(Place::Plan, Trouble::new(what, detail, "Choose a board above."));
+                self.fail(Place::Plan, trouble(what, detail, "Choose a board above."));
             }
             let first = self.boards.first().map(|board| board.id.clone()).unwrap_or_default();
             self.settings.complete(|settings| settings.board = first);

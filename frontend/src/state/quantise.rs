@@ -113,7 +113,7 @@ mod tests {
     use super::super::tests::{facts, plans, ready, request_of};
     use super::super::{Doer, Event};
     use super::*;
-    use crate::message::{ImportReply, PlanReply, Trouble};
+    use crate::message::{ImportReply, PlanReply, trouble};
     use crate::view_model::fixture;
 
     fn mse() -> Quantising {
@@ -141,7 +141,7 @@ mod tests {
     fn what_fails_or_is_stopped_leaves_the_choice_as_it_was() {
         let mut state = ready();
         let effects = state.update(Event::Quantise(mse()));
-        let trouble = Trouble::new("cannot be quantised", "", "");
+        let trouble = trouble("cannot be quantised", "", "");
         state.update(Event::Imported(request_of(&effects), Err(trouble)));
         assert_eq!(state.quantising, Quantising::default());
         assert!(state.trouble(Place::Model).is_some() && !state.is_plan_stale());

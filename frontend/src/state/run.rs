@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::{Doer, Effect, Event, Job, Origin, Place, State};
-use crate::message::{Comparison, PlanFacts, ReferenceFacts, RunResult, Trouble};
+use crate::message::{Comparison, PlanFacts, ReferenceFacts, RunResult, trouble};
+use tilewright_report::{Diagnostic, Mode};
 
 /// What the page knows of a server that runs plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub enum Server {
         /// What emulates: name and version; empty if it did not say.
         engine: String,
         /// What keeps it from running; mostly nothing.
-        missing: Option<Trouble>,
+        missing: Option<Diagnostic>,
     },
 }
 
@@ -143,7 +144,7 @@ pub enum RunEvent {
     /// It has ended: its result waits to be read and compared.
     Ended,
     /// It came to no result.
-    Failed(Trouble),
+    Failed(Diagnostic),
 }
 
 impl State {
@@ -176,18 +177,18 @@ impl State {
         let detail = "It is an input: it needs a model that takes it.";
         if self.is_opening() {
             let what = format!("{name} was not taken: a model is being opened");
-            let trouble = Trouble::new(what, detail, "Give it again afterwards.");
+            let trouble = trouble(what, detail, "Give it again afterwards.");
             return self.fail(Place::Model, trouble);
         }
         if self.model.is_none() {
             let what = format!("{name} has no model to go to");
             let remedy = "Open a model first, then give its input.";
-            return self.fail(Place::Model, Trouble::new(what, detail, remedy));
+            return self.fail(Place::Model, trouble(what, detail, remedy));
         }
         if self.run.phase.is_under_way() {
             let what = format!("{name} was not taken: a run is under way");
             let detail = "The run is compared with the reference of its own input.";
-            return self.fail(Place::Run, Trouble::new(what, detail, "Drop it again afterwards."));
+            return self.fail(Place::Run, trouble(what, detail, "Drop it again afterwards."));
         }
         let request = self.begin_input();
         self.input.sample = None;
@@ -292,7 +293,7 @@ impl State {
         }
     }
 
-    pub(super) fn run_failed(&mut self, trouble: Trouble) {
+    pub(super) fn run_failed(&mut self, trouble: Diagnostic) {
         self.run.phase = Phase::Failed;
         self.run.subject = None;
         self.run.stores = None;
@@ -309,7 +310,7 @@ impl State {
                 "The run ended: bit-equal to the reference".to_owned()
             }
             (None, Some(_)) => "The run ended: it differs from the reference".to_owned(),
-            (None, None) if result.sampled.is_some() => {
+            (None, None) if result.mode == Mode::Sampled => {
                 "The sampled run ended: counts and times, no outputs".to_owned()
             }
             (None, None) => "The run ended".to_owned(),

@@ -66,7 +66,7 @@ mod tests {
     use super::super::tests::{facts, plans, ready, request_of};
     use super::super::{Doer, Place};
     use super::*;
-    use crate::message::{ImportReply, PlanReply, Trouble};
+    use crate::message::{ImportReply, PlanReply, trouble};
     use crate::view_model::fixture;
 
     fn opened(state: &mut State, effects: &[Effect]) -> Vec<Effect> {
@@ -132,7 +132,7 @@ mod tests {
     fn what_cannot_be_pruned_or_is_stopped_stays_as_it_was() {
         let mut state = ready();
         let effects = state.update(Event::Prune(500, false));
-        let trouble = Trouble::new("cannot be pruned", "", "");
+        let trouble = trouble("cannot be pruned", "", "");
         state.update(Event::Imported(request_of(&effects), Err(trouble)));
         assert_eq!(state.quantising.sparsity, 0);
         assert!(state.trouble(Place::Model).is_some() && !state.is_plan_stale());

@@ -1,9 +1,11 @@
 //! Whole stories: what happens, and what the state asks for.
 
 use super::*;
+use tilewright_report::Need;
+
 use crate::message::{
     Calibration, Comparison, FileFacts, ImportReply, LayerCheck, ModelFacts, PlanReply,
-    PlanSettings, RunResult, ScheduleFile, SparsityFacts, SummaryFacts,
+    PlanSettings, ScheduleFile, SparsityFacts, SummaryFacts, trouble,
 };
 use crate::view_model::catalogue;
 use crate::view_model::fixture;
@@ -148,7 +150,7 @@ fn a_plan_that_fits_is_packaged() {
         panic!("{effects:?}")
     };
     assert_eq!((settings.board.as_str(), *has_stores), (BOARD, false));
-    let trouble = Trouble::new("No firmware", "", "");
+    let trouble = trouble("No firmware", "", "");
     state.update(Event::NotFetched(*request, trouble));
     assert!(state.trouble(Place::Firmware).is_some());
     assert!(state.plan.is_some(), "the last good view stays");
@@ -188,7 +190,7 @@ fn a_tensorflow_lite_file_can_be_put_in_another_order() {
 fn a_model_that_fails_keeps_the_last_good_view() {
     let mut state = ready();
     let effects = state.update(Event::File { token: 9, name: "broken.onnx".to_owned() });
-    let trouble = Trouble::new("broken.onnx is no ONNX model", "cut at byte 12", "Export it again");
+    let trouble = trouble("broken.onnx is no ONNX model", "cut at byte 12", "Export it again");
     state.update(Event::Imported(request_of(&effects), Err(trouble)));
     assert!(state.trouble(Place::Model).is_some());
     assert_eq!(state.model.as_ref().unwrap().facts.name, "small");
@@ -231,19 +233,19 @@ fn weights_beside_a_model_are_taken_together_or_asked_for_by_name() {
     let file = |token, name: &str| Event::File { token, name: name.to_owned() };
     let (mut state, _) = started("");
     assert!(state.update(file(1, "net.onnx.data")).is_empty());
-    assert!(state.trouble(Place::Model).unwrap().remedy.contains(".onnx"));
+    assert!(state.trouble(Place::Model).unwrap().what_to_do.contains(".onnx"));
     assert!(state.names_file(1));
     let effects = state.update(file(2, "net.onnx"));
     assert_eq!(opened_file(&effects).data, [("net.onnx.data".to_owned(), 1)]);
     assert_eq!(opened_file(&effects).tokens().collect::<Vec<u32>>(), [2, 1]);
     assert_eq!(state.trouble(Place::Model), None);
 
-    let mut trouble = Trouble::new("net.onnx cannot be opened", "", "");
-    trouble.missing = Some("weights/more.data".to_owned());
+    let trouble = trouble("net.onnx cannot be opened", "", "")
+        .needing(Need::File("weights/more.data".to_owned()));
     state.update(Event::Imported(request_of(&effects), Err(trouble)));
     assert!(state.names_file(2));
     assert!(state.update(file(3, "other.data")).is_empty());
-    assert!(state.trouble(Place::Model).unwrap().detail.contains("weights/more.data"));
+    assert!(state.trouble(Place::Model).unwrap().place.contains("weights/more.data"));
     let effects = state.update(file(4, "more.data"));
     assert_eq!(opened_file(&effects).tokens().collect::<Vec<u32>>(), [2, 1, 3, 4]);
     assert!((1..5).all(|token| state.names_file(token)));
@@ -269,8 +271,8 @@ fn open_dimensions_are_asked_one_after_the_other_and_stay_with_the_model() {
     let (mut state, _) = started("");
     let mut effects = state.update(file(1, "own.onnx"));
     for name in ["height", "width"] {
-        let mut trouble = Trouble::new("An open dimension", name, "Say which size to use.");
-        trouble.dimensions.push(name.to_owned());
+        let trouble = trouble("An open dimension", name, "Say which size to use.")
+            .needing(Need::Dimensions(vec![name.to_owned()]));
         state.update(Event::Imported(request_of(&effects), Err(trouble)));
         assert_eq!(state.open_dimensions.as_deref(), Some(&vec![name.to_owned()]));
         effects = state.update(Event::Dimensions(vec![(name.to_owned(), 8)]));
@@ -308,7 +310,7 @@ fn a_storage_that_refuses_loses_nothing() {
     let effects = state.update(file(1, "own.onnx"));
     state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts()))));
     state.update(Event::Keep(true));
-    let trouble = Trouble::new("The browser does not store own.onnx", "It has no room", "");
+    let trouble = trouble("The browser does not store own.onnx", "It has no room", "");
     state.update(Event::Stored(Err(trouble)));
     assert!(state.model.is_some() && state.keep.problem.is_some() && !state.keep.is_storing);
     assert!(state.troubles.is_empty(), "the panels stay free");
@@ -352,7 +354,7 @@ fn a_link_to_another_model_than_the_kept_one_still_asks_for_it() {
     assert_eq!(state.wanted.as_deref(), Some("sha256:00ff"));
     // What is kept can be opened all the same; if its bytes are gone, nothing else changes.
     let effects = state.update(Event::OpenStored);
-    let gone = Trouble::new("The browser's storage cannot be used", "", "");
+    let gone = trouble("The browser's storage cannot be used", "", "");
     state.update(Event::NotFetched(request_of(&effects), gone));
     assert!(state.trouble(Place::Model).is_some() && state.tasks.is_empty());
 }
@@ -392,7 +394,7 @@ fn a_run_is_compared_layer_by_layer() {
     // A slider that is moved meanwhile does not disturb the comparison.
     let settings = PlanSettings { sram_bytes: Some(64), ..fixture::settings() };
     assert_eq!(plans(&state.update(Event::Settings(settings, false))).len(), 1);
-    let result = RunResult { outputs: vec![vec![1, 2, 3]], ..RunResult::default() };
+    let result = fixture::result(vec![vec![1, 2, 3]]);
     let checks = vec![LayerCheck { layer: 0, elements: 32, differing: 0 }];
     let comparison = Some(Comparison { layers: checks, difference: None });
     let reply = Ok(ImportReply::Judged(Box::new(result), comparison));

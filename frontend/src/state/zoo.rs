@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::{Effect, Job, Origin, Place, State};
-use crate::message::{Trouble, ZooEntry, ZooSize};
+use crate::message::{ZooEntry, ZooSize};
+use tilewright_report::Diagnostic;
 
 /// How a link names a network of the zoo.
 pub const PREFIX: &str = "zoo:";
@@ -50,7 +51,11 @@ impl State {
         self.zoo.entries = Some(Rc::new(entries));
     }
 
-    pub(super) fn zoo_sized(&mut self, size: Result<ZooSize, Trouble>, effects: &mut Vec<Effect>) {
+    pub(super) fn zoo_sized(
+        &mut self,
+        size: Result<ZooSize, Diagnostic>,
+        effects: &mut Vec<Effect>,
+    ) {
         match size {
             Ok(size) => self.zoo.size = Some(Rc::new(size)),
             Err(trouble) => self.fail(Place::Zoo, trouble),

@@ -119,7 +119,7 @@ fn why_none(column: &Column) -> Option<Html> {
     let ColumnPlan::None(trouble) = &column.plan else { return None };
     Some(html! {
         <p key={column.strategy.clone()} class="note" data-testid="why-none">
-            { format!("{}: {} {}", column.strategy, trouble.detail, trouble.remedy) }
+            { format!("{}: {} {}", column.strategy, trouble.place, trouble.what_to_do) }
         </p>
     })
 }

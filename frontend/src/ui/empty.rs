@@ -47,7 +47,7 @@ pub fn EmptyView(props: &Props) -> Html {
                 }
                 if let Some(trouble) = &props.keep.problem {
                     <p class="note" role="alert" data-testid="keep-problem">
-                        { format!("{}. {} {}", trouble.what, trouble.detail, trouble.remedy) }
+                        { trouble.to_string() }
                     </p>
                 }
                 <label class={classes!("button", "primary", props.is_opening.then_some("busy"))}

@@ -5,9 +5,10 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::FileList;
 use yew::Callback;
 
-use crate::message::Trouble;
+use crate::message::trouble;
 use crate::session::link::text_of;
 use crate::state::{check_samples, sort_out};
+use tilewright_report::Diagnostic;
 
 /// What a file was given for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub enum Purpose {
 
 /// The purpose of files, their names and bytes, or why they are not taken. Only samples come
 /// several at once.
-pub type Read = Result<(Purpose, Vec<(String, Uint8Array)>), Trouble>;
+pub type Read = Result<(Purpose, Vec<(String, Uint8Array)>), Diagnostic>;
 
 /// Reads files one after the other in the order in which they are taken, samples all together;
 /// none, if they cannot be taken together or one is too large.
@@ -48,7 +49,7 @@ pub fn read_files(files: &FileList, purpose: Purpose, reader: &Callback<Read>) {
             let bytes = match bytes {
                 Ok(buffer) => Uint8Array::new(&buffer),
                 Err(error) => {
-                    return reader.emit(Err(Trouble::new(
+                    return reader.emit(Err(trouble(
                         format!("{name} could not be read"),
                         text_of(&error),
                         "Drop a file, not a folder; or copy the file elsewhere and try again.",

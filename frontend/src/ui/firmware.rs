@@ -8,11 +8,12 @@ use yew::prelude::*;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::trouble_box;
-use crate::message::{ImageFacts, Package, PlanFacts, Reordered, Trouble};
+use crate::message::{ImageFacts, Package, PlanFacts, Reordered};
 use crate::session::Download;
 use crate::state::{Event, Place, View};
 use crate::view_model::figures;
 use crate::view_model::firmware::{gain, proof, purpose, stretches};
+use tilewright_report::Diagnostic;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -21,7 +22,7 @@ pub struct Props {
     pub package: Option<Rc<Package>>,
     pub downloads: Rc<Vec<Download>>,
     pub image: Option<Download>,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Diagnostic>,
     pub can_reorder: bool,
     pub is_reordering: bool,
     pub reordered: Option<Rc<Reordered>>,

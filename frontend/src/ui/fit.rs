@@ -8,9 +8,9 @@ use yew::prelude::*;
 
 use super::chart::px;
 use super::parts::{kind_tag, trouble_box};
-use crate::message::Trouble;
 use crate::state::{Event, Fit, Place};
 use crate::view_model::fit::{Mark, Row, View, view};
+use tilewright_report::Diagnostic;
 
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 260.0;
@@ -25,7 +25,7 @@ pub struct Props {
     pub fit: Fit,
     /// What it does now, while it is under way.
     pub doing: Option<String>,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Diagnostic>,
     pub on: Callback<Event>,
 }
 

@@ -23,9 +23,10 @@ use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::{legend, trouble_box};
 use super::save::{Drawn, save_drawn};
-use crate::message::{GraphFacts, PlanFacts, Trouble};
+use crate::message::{GraphFacts, PlanFacts};
 use crate::state::{Event, Place, Selection, Theme, View};
 use crate::view_model::graph::{Hit, Sheet, layer_of, lit, picture, spoken, summary};
+use tilewright_report::Diagnostic;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -33,7 +34,7 @@ pub struct Props {
     pub graph: Option<Rc<GraphFacts>>,
     /// Whether it is being laid out.
     pub is_drawing: bool,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Diagnostic>,
     pub plan: Option<Rc<PlanFacts>>,
     /// Name of the model.
     pub model: AttrValue,

@@ -142,7 +142,7 @@ fn keeping(keep: &Keep, on: &Callback<Event>) -> Html {
             </label>
             if let Some(trouble) = &keep.problem {
                 <p class="note" role="alert" data-testid="keep-problem">
-                    { format!("{}. {} {}", trouble.what, trouble.detail, trouble.remedy) }
+                    { trouble.to_string() }
                 </p>
             } else {
                 <p class="muted detail">{ words }</p>

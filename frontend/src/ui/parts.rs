@@ -3,8 +3,8 @@
 use tilewright_report::Kind;
 use yew::prelude::*;
 
-use crate::message::Trouble;
 use crate::state::{Event, Place};
+use tilewright_report::Diagnostic;
 
 /// How a figure came to be, as a quiet tag.
 pub fn kind_tag(kind: Kind) -> Html {
@@ -21,7 +21,7 @@ pub fn kind_tag(kind: Kind) -> Html {
 /// What went wrong at a place, and what to do. `kept`: what is still shown all the same; empty if
 /// nothing is.
 pub fn trouble_box(
-    trouble: &Trouble,
+    trouble: &Diagnostic,
     place: Place,
     kept: &'static str,
     on: &Callback<Event>,
@@ -29,9 +29,9 @@ pub fn trouble_box(
     html! {
         <div class="trouble" role="alert" data-testid="trouble">
             <p class="trouble-what">{ &trouble.what }</p>
-            if !trouble.detail.is_empty() { <p>{ &trouble.detail }</p> }
-            if !trouble.remedy.is_empty() {
-                <p class="trouble-remedy">{ &trouble.remedy }</p>
+            if !trouble.place.is_empty() { <p>{ &trouble.place }</p> }
+            if !trouble.what_to_do.is_empty() {
+                <p class="trouble-remedy">{ &trouble.what_to_do }</p>
             }
             if !kept.is_empty() { <p class="muted">{ kept }</p> }
             <button type="button" class="quiet" onclick={on.reform(move |_| Event::Dismiss(place))}>

@@ -13,10 +13,11 @@ use super::panel::Panel;
 use super::parts::trouble_box;
 use super::run::file_event;
 use super::save::{save_buttons, save_text};
-use crate::message::{Calibration, PlanFacts, QuantisationFacts, Trouble};
+use crate::message::{Calibration, PlanFacts, QuantisationFacts};
 use crate::state::{Event, OpenModel, Origin, Place, Quantising, Samples, Selection, View};
 use crate::view_model::figures;
 use crate::view_model::quantisation::{Column, Sort, bars, csv, decibels, real, rows, summary};
+use tilewright_report::Diagnostic;
 
 const LEFT: f64 = 40.0;
 const RIGHT: f64 = 8.0;
@@ -43,7 +44,7 @@ pub struct Props {
     /// Whether the model is being quantised, or examined.
     pub is_quantising: bool,
     pub is_examining: bool,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Diagnostic>,
     pub plan: Option<Rc<PlanFacts>>,
     pub lit: Selection,
     pub is_maximised: bool,

@@ -11,7 +11,7 @@ use super::facts::fact_list;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::{kind_tag, trouble_box};
-use crate::message::{Calibration, PlanFacts, Trouble};
+use crate::message::{Calibration, PlanFacts};
 use crate::session::ObjectUrl;
 use crate::state::{
     Desk, Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View,
@@ -20,6 +20,7 @@ use crate::view_model::figures;
 use crate::view_model::run::{
     Agreement, OutputRow, agreement, are_scores, checks, facts, frames, output_rows, scores,
 };
+use tilewright_report::Diagnostic;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -34,12 +35,12 @@ pub struct Props {
     pub can_run: bool,
     /// Whether nothing but an input is missing.
     pub needs_input: bool,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Diagnostic>,
     pub desk: Desk,
     /// A run of the emulated board of the plan that the board on the desk answered for.
     pub run_beside: Option<Rc<Outcome>>,
     pub can_measure: bool,
-    pub desk_trouble: Option<Trouble>,
+    pub desk_trouble: Option<Diagnostic>,
     pub lit: Selection,
     pub is_stale: bool,
     pub is_maximised: bool,
@@ -200,7 +201,7 @@ fn controls(props: &Props) -> Html {
         Server::Unknown => "Looking for the emulator…".to_owned(),
         Server::Absent => String::new(),
         Server::Present { missing: Some(missing), .. } => {
-            format!("{} {}", missing.what, missing.remedy)
+            format!("{} {}", missing.what, missing.what_to_do)
         }
         Server::Present { engine, .. } if engine.is_empty() => {
             format!("{what} the page for the emulator on this server.")
@@ -409,7 +410,7 @@ fn results(outcome: &Outcome, props: &Props) -> Html {
             </p>
             if is_old {
                 <p class="muted detail">{ "This run was of older settings." }</p>
-            } else if result.timeline.is_some() {
+            } else {
                 <p class="detail">
                     <button type="button" class="quiet" data-testid="to-schedule"
                         onclick={props.on.reform(|_| Event::Show(View::Schedule))}>

@@ -14,12 +14,13 @@ use super::parts::trouble_box;
 use super::save::save_buttons;
 use super::slider::Slider;
 use super::timeline::TimelineChart;
-use crate::message::{Integrity, PlanFacts, PlanSettings, ScheduleFile, Trouble};
+use crate::message::{Integrity, PlanFacts, PlanSettings, ScheduleFile};
 use crate::state::{Event, Measurement, Outcome, Place, Selection, View};
 use crate::view_model::energy_and_wear::{EnergyAndWear, StateFact, energy_and_wear, uses_card};
 use crate::view_model::figures;
 use crate::view_model::fragment::LONGEST_PERIOD_MS;
 use crate::view_model::schedule::{MOST_FRAMES, facts, movable, nothing};
+use tilewright_report::Diagnostic;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -33,7 +34,7 @@ pub struct Props {
     pub settings: PlanSettings,
     /// Milliseconds from one frame to the next, if the person said.
     pub period_ms: Option<u64>,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Diagnostic>,
     /// Whether a file is being made.
     pub is_saving: bool,
     pub lit: Selection,

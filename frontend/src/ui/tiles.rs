@@ -9,20 +9,21 @@ use super::chart::px;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::{kind_tag, trouble_box};
-use crate::message::{Calibration, PlanFacts, TileBox, TiledMap, TilesFacts, Trouble};
+use crate::message::{Calibration, PlanFacts, TileBox, TiledMap, TilesFacts};
 use crate::state::{Event, Place, Selection, View};
 use crate::view_model::figures;
 use crate::view_model::tiles::{
     Caption, Field, Scale, Spot, Way, caption, cells, halo, layer_of, path, receptive_field, rows,
     scales, spot_of, stepped, summary, title,
 };
+use tilewright_report::Diagnostic;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
     pub plan: Rc<PlanFacts>,
     /// How the model became int8: files that are int8 cannot be written in tiles.
     pub calibration: Calibration,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Diagnostic>,
     pub is_saving: bool,
     pub lit: Selection,
     pub is_stale: bool,

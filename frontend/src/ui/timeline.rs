@@ -60,7 +60,7 @@ pub fn TimelineChart(props: &Props) -> Html {
     let colours = use_state(Colours::default);
     let of = (Rc::clone(&props.plan), props.run.clone(), props.measurement.clone(), *colours);
     let lanes = use_memo(of, |(plan, run, measurement, colours)| {
-        let run = run.as_ref().and_then(|outcome| outcome.result.timeline.as_ref());
+        let run = run.as_ref().map(|outcome| &outcome.result.timeline);
         let board = measurement.as_ref().map(|measurement| timeline(measurement));
         let beside = [(run, "run"), (board.as_ref(), "on the board")];
         let beside = beside.into_iter().filter_map(|(timeline, word)| Some((timeline?, word)));

@@ -6,17 +6,18 @@ use web_sys::{HtmlDialogElement, HtmlInputElement};
 use yew::prelude::*;
 
 use super::parts::trouble_box;
-use crate::message::{Trouble, ZooEntry, ZooPublication, ZooSize, ZooSpan};
+use crate::message::{ZooEntry, ZooPublication, ZooSize, ZooSpan};
 use crate::state::{Event, Place, Zoo};
 use crate::view_model::figures;
 use crate::view_model::zoo::{Chosen, away, families, of_name, plain};
+use tilewright_report::Diagnostic;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
     pub zoo: Zoo,
     /// Whether the list is being made.
     pub is_listing: bool,
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Diagnostic>,
     pub on: Callback<Event>,
 }
 

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use tilewright_report::{Kind, PlanReport, Value, compare};
 
 use super::figures;
-use crate::message::{PlanFacts, PlanSettings, Trouble};
+use crate::message::{PlanFacts, PlanSettings};
 use crate::state::Plans;
+use tilewright_report::Diagnostic;
 
 /// A strategy.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +32,7 @@ pub enum ColumnPlan {
     /// Its plan within another budget, until that of the present one is there.
     Old(Rc<PlanFacts>),
     /// Why it has none.
-    None(Trouble),
+    None(Diagnostic),
 }
 
 impl Column {
@@ -151,6 +152,7 @@ pub fn csv(columns: &[Column]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::trouble;
     use crate::view_model::fixture;
     use tilewright_plan::Bytes;
 
@@ -165,7 +167,7 @@ mod tests {
         less.report.flash_bytes = Bytes(2_048);
         vec![
             column("resident", ColumnPlan::Planned(Rc::new(fixture::plan()))),
-            column("odd", ColumnPlan::None(Trouble::new("no", "a, b", ""))),
+            column("odd", ColumnPlan::None(trouble("no", "a, b", ""))),
             column("less", ColumnPlan::Planned(Rc::new(less))),
             column("later", ColumnPlan::Pending),
         ]

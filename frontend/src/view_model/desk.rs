@@ -37,7 +37,7 @@ pub fn measured<'m>(measurement: &'m Measurement, emulated: Option<&'m Outcome>)
         frames: 1,
         reference: &measurement.reference.outputs,
         emulated: emulated.map(|run| Emulated {
-            cycles: Cycles(run.result.cycles),
+            cycles: run.result.cycles,
             instructions: run.result.instructions,
             layers: &run.result.layers,
         }),
@@ -219,7 +219,7 @@ mod tests {
     fn a_run_of_the_emulated_board_stands_beside() {
         let measurement = measurement(&[100, 200, 300]);
         let (plan, reference) = (Rc::clone(&measurement.plan), Rc::clone(&measurement.reference));
-        let result = RunResult { cycles: 500, ..RunResult::default() };
+        let result = RunResult { cycles: Cycles(500), ..fixture::result(Vec::new()) };
         let run = Outcome { plan, reference, result, comparison: None };
         let facts = facts(&measurement, Some(&run));
         let fact = facts.iter().find(|fact| fact.id == "emulated").unwrap();

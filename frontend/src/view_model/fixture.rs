@@ -6,8 +6,8 @@ use tilewright_board::Board;
 use tilewright_desk::{Answer, Greeting, LayerTime, MeasuredOn};
 use tilewright_plan::{Bytes, CyclePoint, Cycles, Hertz, LaneKind, Micros, Space};
 use tilewright_report::{
-    Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, Occupancy, PlacedTensor, PlanReport, Slice,
-    SliceKind, Tier, Timeline, Traffic, Way,
+    Counts, Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, Mode, Occupancy, OutputValues,
+    PlacedTensor, PlanReport, RunResult, Slice, SliceKind, Tier, Timeline, Traffic, Way,
 };
 
 use super::layers::Family;
@@ -319,4 +319,47 @@ pub fn heard(cycles: &[u64]) -> Heard {
         resets: 0,
     };
     Heard { talked, port: "usb 0483:374b".to_owned(), measured_on: MeasuredOn::PhysicalBoard }
+}
+
+/// The result of a run that gave these outputs.
+pub fn result(outputs: Vec<Vec<i8>>) -> RunResult {
+    let output = |values| OutputValues {
+        name: "out".to_owned(),
+        shape: [1, 1, 3],
+        scale: 1.0,
+        zero: 0,
+        values,
+        indices: None,
+        labels: Vec::new(),
+    };
+    RunResult {
+        board: "board".to_owned(),
+        engine: "none".to_owned(),
+        plan_id: String::new(),
+        verified: None,
+        compared_layers: 0,
+        mode: Mode::Full,
+        passed_steps: 0,
+        difference: None,
+        fault: None,
+        stack: None,
+        frames: 1,
+        instructions: 0,
+        cycles: Cycles(0),
+        latency_us: Micros(0.0),
+        given_up: 0,
+        given_up_us: Micros(0.0),
+        counts: Counts::default(),
+        boot: Counts::default(),
+        load: Counts::default(),
+        top1: None,
+        top1_label: None,
+        outputs: outputs.into_iter().map(output).collect(),
+        layers: Vec::new(),
+        unknown_registers: Vec::new(),
+        console: String::new(),
+        timeline: plan().timeline,
+        emulation_wall_ns: 0,
+        plan: None,
+    }
 }

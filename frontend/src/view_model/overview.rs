@@ -207,7 +207,7 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
 
 /// What a run took, beside what was predicted for it.
 fn latency_of_run(run: &Outcome) -> Fact {
-    let (value, predicted) = (run.result.latency_us, predicted_us(run));
+    let (value, predicted) = (run.result.latency_us.0, predicted_us(run));
     let detail = predicted.map_or_else(String::new, |predicted| deviation(value, predicted));
     Fact {
         title: "Latency of the run",
@@ -223,7 +223,8 @@ mod tests {
     use super::*;
     use crate::view_model::fixture;
     use tilewright_plan::Bytes;
-    use tilewright_report::DoesNotFit;
+    use tilewright_plan::Micros;
+    use tilewright_report::{DoesNotFit, RunResult};
 
     #[test]
     fn a_plan_that_fits_says_so() {
@@ -259,7 +260,7 @@ mod tests {
                 name: String::new(),
                 outputs: Vec::new(),
             }),
-            result: crate::message::RunResult { latency_us: 33.0, ..Default::default() },
+            result: RunResult { latency_us: Micros(33.0), ..fixture::result(Vec::new()) },
             comparison: None,
         };
         let detail = |run: &Outcome| {
@@ -270,9 +271,9 @@ mod tests {
             detail(&run).unwrap(),
             "10 % over the prediction: more than the 5 % it may be off"
         );
-        run.result.latency_us = 30.3;
+        run.result.latency_us = Micros(30.3);
         assert_eq!(detail(&run).unwrap(), "1.0 % over the prediction");
-        run.result.latency_us = 29.7;
+        run.result.latency_us = Micros(29.7);
         assert_eq!(detail(&run).unwrap(), "1.0 % below the prediction");
     }
 

@@ -2,7 +2,7 @@
 
 use tilewright_board::Board;
 use tilewright_plan::Micros;
-use tilewright_report::{Kind, PREDICTION_MAY_BE_OFF, over_prediction};
+use tilewright_report::{Kind, Mode, OutputValues, PREDICTION_MAY_BE_OFF, over_prediction};
 
 use super::energy_and_wear::{energy, energy_fact};
 use super::figures;
@@ -32,11 +32,11 @@ pub struct Score {
 pub fn scores(
     output: &OutputFacts,
     reference: &ReferenceFacts,
-    board: Option<&[Vec<i8>]>,
+    board: Option<&[OutputValues]>,
     most: usize,
 ) -> Vec<Score> {
     let Some(values) = reference.outputs.first() else { return Vec::new() };
-    let board = board.and_then(|outputs| outputs.first());
+    let board = board.and_then(|outputs| outputs.first()).map(|output| &output.values);
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by_key(|class| std::cmp::Reverse(values[*class]));
     let least = values.iter().copied().min().unwrap_or(0);
@@ -87,7 +87,7 @@ const FEW: usize = 8;
 pub fn output_rows(
     outputs: &[OutputFacts],
     reference: &ReferenceFacts,
-    board: Option<&[Vec<i8>]>,
+    board: Option<&[OutputValues]>,
 ) -> Vec<OutputRow> {
     let row = |(index, (output, values)): (usize, (&OutputFacts, &Vec<i8>))| {
         let real = |value: &i8| {
@@ -103,7 +103,8 @@ pub fn output_rows(
             name: output.name.clone(),
             shape: figures::shape(output.shape),
             values: text,
-            is_equal: board.map(|board| board.get(index) == Some(values)),
+            is_equal: board
+                .map(|board| board.get(index).is_some_and(|found| found.values == *values)),
         }
     };
     outputs.iter().zip(&reference.outputs).enumerate().map(row).collect()
@@ -168,12 +169,16 @@ pub fn agreement(outcome: &Outcome) -> Agreement {
     if outcome.result.fault.is_some() {
         return Agreement::Faulted;
     }
-    if let Some(passed) = outcome.result.sampled {
+    if outcome.result.mode == Mode::Sampled {
+        let passed = outcome.result.passed_steps;
         return Agreement::Sampled(passed);
     }
     // Of several frames the first has the input that the reference was given.
     let (found, expected) = (&outcome.result.outputs, &outcome.reference.outputs);
-    let are_outputs_equal = !expected.is_empty() && found.starts_with(expected);
+    let mut pairs = expected.iter().zip(found);
+    let are_outputs_equal = !expected.is_empty()
+        && found.len() >= expected.len()
+        && pairs.all(|(expected, found)| *expected == found.values);
     if let Some(comparison) = &outcome.comparison {
         if let Some(first) = &comparison.difference {
             return Agreement::Differs(format!(
@@ -205,7 +210,7 @@ pub fn agreement(outcome: &Outcome) -> Agreement {
 pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
     let (plan, result) = (&outcome.plan, &outcome.result);
     let outside = result.counts.dispatch_instructions + result.counts.interrupt_instructions;
-    let cycles = format!("{} cycles", figures::grouped(result.cycles));
+    let cycles = format!("{} cycles", figures::grouped(result.cycles.0));
     let mut facts = vec![
         Fact {
             title: "Instructions",
@@ -220,9 +225,11 @@ pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
         Fact {
             title: "Latency",
             id: "latency",
-            value: figures::duration(result.latency_us),
+            value: figures::duration(result.latency_us.0),
             detail: match predicted_us(outcome).filter(|_| result.fault.is_none()) {
-                Some(predicted) => format!("{cycles}; {}", deviation(result.latency_us, predicted)),
+                Some(predicted) => {
+                    format!("{cycles}; {}", deviation(result.latency_us.0, predicted))
+                }
                 None => cycles,
             },
             kind: Kind::Modelled,
@@ -248,7 +255,8 @@ pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
         });
     }
     let board = boards.iter().find(|board| board.id == plan.settings.board);
-    if let (Some(board), Some(timeline), None) = (board, &result.timeline, &result.fault) {
+    if let (Some(board), None) = (board, &result.fault) {
+        let timeline = &result.timeline;
         facts.push(energy_fact(&energy(plan, timeline, board)));
     }
     facts
@@ -293,7 +301,7 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::message::{Comparison, LayerCheck, RunResult};
+    use crate::message::{Comparison, LayerCheck};
     use crate::view_model::fixture;
     use tilewright_plan::Bytes;
     use tilewright_report::{Difference, StackUse};
@@ -306,7 +314,7 @@ mod tests {
         Outcome {
             plan: Rc::new(fixture::plan()),
             reference: Rc::new(reference()),
-            result: RunResult { outputs, ..RunResult::default() },
+            result: fixture::result(outputs),
             comparison,
         }
     }
@@ -321,7 +329,12 @@ mod tests {
             zero: -128,
             labels: vec!["a".to_owned(), "b".to_owned()],
         };
-        let scores = scores(&output, &reference(), Some(&[vec![-128, 100, 26]]), 2);
+        let scores = scores(
+            &output,
+            &reference(),
+            Some(&fixture::result(vec![vec![-128, 100, 26]]).outputs),
+            2,
+        );
         assert_eq!(scores.len(), 2);
         assert_eq!((scores[0].label.as_str(), scores[0].board), ("b", Some(100)));
         assert_eq!((scores[1].label.as_str(), scores[1].board), ("2", Some(26)));
@@ -335,17 +348,18 @@ mod tests {
         assert!(are_scores(&plan.outputs));
         let output = &mut plan.outputs[0];
         (output.shape, output.scale, output.zero) = ([2, 2, 3], 0.5, -2);
-        let row = |plan: &PlanFacts, values: Vec<i8>, board: Option<&[Vec<i8>]>| {
+        let row = |plan: &PlanFacts, values: Vec<i8>, board: Option<Vec<i8>>| {
+            let board = board.map(|values| fixture::result(vec![values]).outputs);
             let reference = ReferenceFacts { name: String::new(), outputs: vec![values] };
-            output_rows(&plan.outputs, &reference, board).remove(0)
+            output_rows(&plan.outputs, &reference, board.as_deref()).remove(0)
         };
         assert!(!are_scores(&plan.outputs), "a map");
         let values: Vec<i8> = (-2..10).collect();
-        let map = row(&plan, values.clone(), Some(&[values]));
+        let map = row(&plan, values.clone(), Some(values));
         assert_eq!((map.shape.as_str(), map.values.as_str()), ("2×2×3", "0.000 to 5.500"));
         assert_eq!(map.is_equal, Some(true));
         plan.outputs[0].shape = [1, 1, 2];
-        let two = row(&plan, vec![-3, 4], Some(&[vec![-3, 5]]));
+        let two = row(&plan, vec![-3, 4], Some(vec![-3, 5]));
         assert_eq!((two.values.as_str(), two.is_equal), ("-0.500, 3.000", Some(false)));
         assert_eq!(row(&plan, vec![-3, 4], None).is_equal, None);
         plan.outputs[0].is_scores = false;
@@ -374,8 +388,6 @@ mod tests {
     fn a_run_has_the_energy_of_its_own_timeline() {
         let mut ran = outcome(Vec::new(), None);
         let boards = [fixture::board()];
-        assert!(facts(&ran, &boards).iter().all(|fact| fact.id != "energy"));
-        ran.result.timeline = Some(fixture::plan().timeline);
         assert!(facts(&ran, &boards).iter().any(|fact| fact.id == "energy"));
         assert!(facts(&ran, &boards).iter().all(|fact| fact.id != "stack"));
         let stack = StackUse::new(Bytes(9000), Bytes(1500), Bytes(16_384));
@@ -389,7 +401,7 @@ mod tests {
     #[test]
     fn a_sampled_run_is_not_said_to_differ() {
         let mut sampled = outcome(Vec::new(), None);
-        sampled.result.sampled = Some(8);
+        (sampled.result.mode, sampled.result.passed_steps) = (Mode::Sampled, 8);
         assert_eq!(agreement(&sampled), Agreement::Sampled(8));
     }
 

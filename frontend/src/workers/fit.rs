@@ -3,15 +3,16 @@
 use tilewright_explore::{FIT_BOARD, Fit};
 use tilewright_report::{FitReport, sentence};
 
-use crate::message::Trouble;
+use crate::message::trouble;
+use tilewright_report::Diagnostic;
 
 /// Runs the experiment.
 ///
 /// # Errors
 /// If a network cannot be planned.
-pub fn fit(say: &dyn Fn(&str)) -> Result<FitReport, Trouble> {
+pub fn fit(say: &dyn Fn(&str)) -> Result<FitReport, Diagnostic> {
     let failed = |error: &dyn std::fmt::Display| {
-        Trouble::new(
+        trouble(
             "The experiment did not end",
             sentence(&error.to_string()),
             "Reload the page and try again.",

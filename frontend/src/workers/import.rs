@@ -1,19 +1,20 @@
 //! Importing, quantising, preparing inputs, packaging, judging runs: what the importer worker does.
 
-use tilewright_formats::input;
+use tilewright_app::{Silent, random_inputs, read_inputs};
 use tilewright_model::{Data, Model, int8};
 use tilewright_plan::Space;
 use tilewright_report::sentence;
 
+use super::host::WorkerHost;
 use super::judge::judge;
-use super::open::noise;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
 use super::{Outcome, fit, graph, open, package, schedule, tiles, zoo};
 use crate::message::{
     Calibrating, GraphFacts, ImportReply, ImportRequest, ModelSource, ReferenceFacts, TiledRegion,
-    Trouble,
+    trouble,
 };
+use tilewright_report::Diagnostic;
 
 /// A network of the zoo that is quickly quantised on samples.
 const REHEARSED: &str = "lenet5";
@@ -36,10 +37,11 @@ impl Importer {
         buffers: Vec<Vec<u8>>,
         say: &dyn Fn(&str),
     ) -> Outcome<ImportReply> {
+        let host = &WorkerHost::new(say);
         let buffer = |index: usize| buffers.get(index).map_or(&[][..], Vec::as_slice);
         match request {
             ImportRequest::Open(source, calibrating) => {
-                let (model, facts) = open::open(&source, &calibrating, buffers, say)?;
+                let (model, facts) = open::open(&source, &calibrating, buffers, host)?;
                 let bytes = postcard::to_stdvec(&model).map_err(|error| ours("model", &error))?;
                 self.model = Some(model);
                 Ok((ImportReply::Opened(facts), vec![bytes]))
@@ -47,7 +49,7 @@ impl Importer {
             ImportRequest::Rehearse => {
                 let source = ModelSource::Zoo(REHEARSED.to_owned());
                 let calibrating = Calibrating { is_random: true, ..Calibrating::default() };
-                let (model, _) = open::open(&source, &calibrating, Vec::new(), &|_| {})?;
+                let (model, _) = open::open(&source, &calibrating, Vec::new(), &Silent::default())?;
                 let bytes = postcard::to_stdvec(&model).map_err(|error| ours("model", &error))?;
                 Ok((ImportReply::Rehearsed, vec![bytes]))
             }
@@ -56,7 +58,7 @@ impl Importer {
                 Ok((ImportReply::Loaded, Vec::new()))
             }
             ImportRequest::Examine(source, calibrating) => {
-                let facts = open::examine(&source, &calibrating, buffers, say)?;
+                let facts = open::examine(&source, &calibrating, buffers, host)?;
                 Ok((ImportReply::Examined(Box::new(facts)), Vec::new()))
             }
             ImportRequest::Zoo => Ok((ImportReply::Zoo(zoo::entries()?), Vec::new())),
@@ -69,23 +71,22 @@ impl Importer {
                 Ok((ImportReply::Graph(Box::new(facts)), Vec::new()))
             }
             ImportRequest::SaveTiled(source, calibrating, grid) => {
-                let (file, bytes) = open::tiled(&source, &calibrating, &grid, buffers, say)?;
+                let (file, bytes) = open::tiled(&source, &calibrating, &grid, buffers, host)?;
                 Ok((ImportReply::Saved(file), vec![bytes]))
             }
             ImportRequest::Input { name } => {
                 let model = self.model()?;
-                let data = read_input(model, &name, buffer(0))?;
+                let data = read_inputs(model, &name, buffer(0))?;
                 reference(model, name, data)
             }
             ImportRequest::RandomInput => {
                 let model = self.model()?;
-                let inputs = noise(model, 1).pop().unwrap_or_default();
-                reference(model, "a made-up input".to_owned(), inputs)
+                reference(model, "a made-up input".to_owned(), random_inputs(model)?)
             }
             ImportRequest::Judge(settings) => {
                 let model = self.model()?;
                 let (result, comparison) =
-                    judge(model, &settings, buffer(0), buffer(1), buffer(2))?;
+                    judge(model, &settings, [buffer(0), buffer(1), buffer(2)], host)?;
                 Ok((ImportReply::Judged(Box::new(result), comparison), Vec::new()))
             }
             ImportRequest::Package { settings, model, has_stores } => {
@@ -105,38 +106,20 @@ impl Importer {
             ImportRequest::Schedule(file) => schedule::file(file, buffer(0)),
             ImportRequest::Record => schedule::record(buffer(0), buffer(1)),
             ImportRequest::Recipe(settings) => schedule::recipe(self.model()?, &settings),
-            ImportRequest::Reorder { name } => reorder(&name, buffer(0)),
+            ImportRequest::Reorder { name } => reorder(&name, buffer(0), host),
         }
     }
 
-    fn model(&self) -> Result<&Model, Trouble> {
+    fn model(&self) -> Result<&Model, Diagnostic> {
         self.model.as_ref().ok_or_else(no_model)
     }
 }
 
 /// The drawing of a model, or of the same with layers in tiles.
-fn graph(model: &Model, tiled: Option<TiledRegion>) -> Result<GraphFacts, Trouble> {
+fn graph(model: &Model, tiled: Option<TiledRegion>) -> Result<GraphFacts, Diagnostic> {
     let Some(region) = tiled else { return Ok(graph::graph(model)) };
     let found = tiles::again(model, &region).map_err(|error| ours("tiles", &error))?;
     Ok(GraphFacts { tiled: Some(region), ..graph::graph(&found.model) })
-}
-
-/// Decodes an input.
-fn read_input(model: &Model, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Trouble> {
-    let cannot = |detail: String| {
-        Trouble::new(
-            format!("{name} is no input for this model"),
-            detail,
-            "Choose a PNG picture, a .npy array or raw int8 bytes of the input's size.",
-        )
-    };
-    let [id] = model.inputs.as_slice() else {
-        let count = model.inputs.len();
-        return Err(cannot(format!("The model has {count} inputs, one file has one.")));
-    };
-    let data = input::read(model.tensor(*id), bytes)
-        .map_err(|error| cannot(sentence(&error.to_string())))?;
-    Ok(vec![data])
 }
 
 /// Runs the reference on inputs.
@@ -145,7 +128,7 @@ fn reference(model: &Model, name: String, inputs: Vec<Data>) -> Outcome<ImportRe
     let payload = values.map(|v| v.cast_unsigned()).collect();
     let outputs = int8::run(model, &inputs, &mut |_, _| {}).map_err(|error| {
         let detail = sentence(&error.to_string());
-        Trouble::new(format!("The reference does not take {name}"), detail, "Choose another input.")
+        trouble(format!("The reference does not take {name}"), detail, "Choose another input.")
     })?;
     let outputs = outputs.iter().map(|data| data.as_i8().unwrap_or_default().to_vec()).collect();
     Ok((ImportReply::Input(ReferenceFacts { name, outputs }), vec![payload]))

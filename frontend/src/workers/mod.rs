@@ -5,6 +5,7 @@ mod checks;
 mod fit;
 #[cfg(feature = "importer")]
 pub mod graph;
+mod host;
 #[cfg(feature = "importer")]
 pub mod import;
 #[cfg(feature = "importer")]

@@ -8,16 +8,17 @@ use tilewright_model::Model;
 use tilewright_model::tiling::{Grid, Tiling};
 use tilewright_plan::{Bytes, Hertz, Io, Kernel, Space, Work};
 use tilewright_planner::{
-    Objective, Options, Overlaid, Packing, PlanError, Planned, Planning, Progress, Strategy,
+    Objective, Options, Overlaid, Packing, Planned, Planning, Progress, Strategy,
 };
-use tilewright_report::{MemoryMap, PlacedTensor, Unsupported, sentence};
+use tilewright_report::{MemoryMap, PlacedTensor, sentence};
 
+use tilewright_app::{Blame, Diagnostic, checks_of, no_plan, plan_image, prove, room_for};
+
+use super::host::{WorkerHost, words};
 use super::{Outcome, Sliced, Turn, checks, hexadecimal, sha256, tiles};
 use crate::message::{
-    ImageFacts, Integrity, OutputFacts, PlanFacts, PlanReply, PlanRequest, PlanSettings,
-    TAKES_LONG, Trouble,
+    ImageFacts, OutputFacts, PlanFacts, PlanReply, PlanRequest, PlanSettings, TAKES_LONG, trouble,
 };
-use crate::view_model::figures;
 
 /// Units of work between two looks for newer requests: some thirty milliseconds in a browser.
 const SLICE: u64 = 1_500_000;
@@ -99,7 +100,7 @@ impl Sliced for Planner {
             }
             Err(error) => {
                 self.job = None;
-                Some(Turn::Done(Err(no_plan(&error))))
+                Some(Turn::Done(Err(no_plan(error))))
             }
         }
     }
@@ -124,41 +125,28 @@ impl Planner {
 fn rehearse(settings: PlanSettings, buffers: &[Vec<u8>]) -> Outcome<PlanReply> {
     let model = load(buffers)?;
     let (mut planning, board, strategy) = start(&model, &settings, &Searched::new())?;
-    while !planning.advance(&model, SLICE).map_err(|error| no_plan(&error))? {}
+    while !planning.advance(&model, SLICE).map_err(no_plan)? {}
     finished(&model, Job { settings, board, strategy, planning, why: Why::Shown })?;
     Ok((PlanReply::Rehearsed, Vec::new()))
 }
 
 fn progress(planning: &Planning) -> String {
     let Progress { arena, bound, ways } = planning.progress();
-    let bound = figures::binary(bound.0);
-    match (ways, arena) {
-        (Some([tried, all]), _) => format!("Planning: beyond SRAM, {tried} of {all} ways"),
-        (None, Some(arena)) => {
-            format!("Planning: {}, none below {bound}", figures::binary(arena.0))
-        }
-        (None, None) => format!("Planning: none below {bound}"),
-    }
+    words(&tilewright_app::Progress::Planning { arena, bound, ways }).unwrap_or_default()
 }
 
 fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     let Job { settings, board, planning, why, .. } = job;
     let is_compared = why != Why::Shown;
-    let mut planned = planning.finish(model).map_err(|error| no_plan(&error))?;
-    let checks = checks::of(&planned, settings.integrity);
+    let mut planned = planning.finish(model).map_err(no_plan)?;
+    let integrity = checks::for_planner(settings.integrity);
+    let checks = checks_of(&planned, integrity);
     let no_image = why_no_image(&planned, &board, &settings, checks.as_ref());
-    let image = match (planned.report.fits, planned.report.runnable) {
-        (true, true) if is_compared || no_image.is_some() => {
-            checked(&planned, model, &board)?;
-            None
-        }
-        (true, true) => Some(image_of(&planned, model, &board, settings.integrity)?),
-        (true, false) => {
-            tilewright_check::check_memory(&planned.plan, planned.model(model), &board)
-                .map_err(|error| found_wrong(&error))?;
-            None
-        }
-        (false, _) => None,
+    prove(&planned, model, &board)?;
+    let runs = planned.report.fits && planned.report.runnable;
+    let image = match runs && !is_compared && no_image.is_none() {
+        true => Some(plan_image(&planned, model, integrity, &WorkerHost::new(&|_| {}))?),
+        false => None,
     };
     if is_compared {
         planned.timeline.slices.clear();
@@ -174,7 +162,7 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
 
 /// What was found until it was given up: that helps, if it fits.
 fn given_up(found: Outcome<PlanReply>) -> Outcome<PlanReply> {
-    let takes_long = || Trouble::new(TAKES_LONG, "", "Choose it to see what comes of it.");
+    let takes_long = || trouble(TAKES_LONG, "", "Choose it to see what comes of it.");
     match found {
         Ok((PlanReply::Planned(facts), _)) if !facts.report.fits => Err(takes_long()),
         found => found,
@@ -182,7 +170,7 @@ fn given_up(found: Outcome<PlanReply>) -> Outcome<PlanReply> {
 }
 
 /// The int8 model that a message brings.
-pub(super) fn load(buffers: &[Vec<u8>]) -> Result<Model, Trouble> {
+pub(super) fn load(buffers: &[Vec<u8>]) -> Result<Model, Diagnostic> {
     let bytes = buffers.first().map_or(&[][..], Vec::as_slice);
     postcard::from_bytes(bytes).map_err(|error| ours("model", &error))
 }
@@ -204,30 +192,9 @@ fn obstacles(model: &Model) -> Vec<(String, String)> {
     Strategy::ALL.into_iter().filter_map(why).collect()
 }
 
-fn cannot(error: &dyn std::fmt::Display) -> Trouble {
-    Trouble::new(
-        "This model cannot be planned",
-        format!("{error}."),
-        "Change the model, or choose another board or strategy.",
-    )
-}
-
-/// Why what was begun comes to no plan.
-fn no_plan(error: &PlanError) -> Trouble {
-    let remedy = match error {
-        PlanError::Unsupported(why) => return unsupported(why),
-        PlanError::Buffer { .. } => "Choose larger buffers, or more SRAM.",
-        _ => return cannot(error),
-    };
-    Trouble::new("There is no schedule with these buffers", sentence(&error.to_string()), remedy)
-}
-
-fn unsupported(Unsupported { what, place, remedy }: &Unsupported) -> Trouble {
-    Trouble::new(
-        "There is no such plan",
-        format!("{} It is about {place}.", sentence(what)),
-        remedy,
-    )
+fn cannot(error: &dyn std::fmt::Display) -> Diagnostic {
+    let what_to_do = "Change the model, or choose another board or strategy.";
+    Diagnostic::new(Blame::BadInput, sentence(&error.to_string()), "plan", what_to_do)
 }
 
 /// Begins the plan that settings ask for; its board and its strategy.
@@ -235,14 +202,14 @@ fn start(
     model: &Model,
     settings: &PlanSettings,
     searched: &Searched,
-) -> Result<(Planning, Board, Strategy), Trouble> {
+) -> Result<(Planning, Board, Strategy), Diagnostic> {
     let mut board = tilewright_board::find(&settings.board).map_err(|error| cannot(&error))?;
     if let Some(clock) = settings.clock_hz {
         board.core.clock.hertz = Hertz(clock.max(1));
     }
     let strategy = settings.strategy.parse::<Strategy>().map_err(|error| cannot(&error))?;
     if let Some(why) = strategy.unsupported(model, Some(&board)) {
-        return Err(unsupported(&why));
+        return Err(Diagnostic::unsupported(why));
     }
     let grid = settings.tiles.as_deref().map(str::parse::<Grid>).transpose();
     let grid = grid.map_err(|error| cannot(&error))?;
@@ -273,27 +240,17 @@ fn start(
         Some((_, searched)) => searched.again(model, &board, &options),
         None => Planning::new(model, &board, strategy, &options),
     };
-    let planning = planning.map_err(|error| no_plan(&error))?;
+    let planning = planning.map_err(no_plan)?;
     Ok((planning, board, strategy))
 }
 
 /// The plan that settings ask for, and its board.
 #[cfg(feature = "importer")]
-pub(super) fn make(model: &Model, settings: &PlanSettings) -> Result<(Planned, Board), Trouble> {
+pub(super) fn make(model: &Model, settings: &PlanSettings) -> Result<(Planned, Board), Diagnostic> {
     let (mut planning, board, _) = start(model, settings, &Searched::new())?;
     while !planning.advance(model, SLICE).map_err(|error| cannot(&error))? {}
     let planned = planning.finish(model).map_err(|error| cannot(&error))?;
     Ok((planned, board))
-}
-
-fn image_of(
-    planned: &Planned,
-    model: &Model,
-    board: &Board,
-    integrity: Integrity,
-) -> Result<Vec<u8>, Trouble> {
-    checked(planned, model, board)?;
-    checks::image(planned, planned.model(model), integrity)
 }
 
 /// Why a plan that fits has no image, for people.
@@ -319,25 +276,16 @@ fn why_no_image(
         // The firmware sets the board's own clock.
         "the plan is made for another clock or card than the board has."
     } else {
-        return checks.and_then(|checks| checks::too_large(checks, planned, board));
+        return Some(room_for(checks?, planned, board).err()?.what);
     };
     Some(why.to_owned())
-}
-
-fn checked(planned: &Planned, model: &Model, board: &Board) -> Result<(), Trouble> {
-    let proof = tilewright_check::check(&planned.plan, planned.model(model), board);
-    proof.map(drop).map_err(|error| found_wrong(&error))
-}
-
-fn found_wrong(error: &tilewright_check::CheckError) -> Trouble {
-    ours("plan", &format!("it was found to be wrong: {error}"))
 }
 
 fn facts(
     settings: PlanSettings,
     planned: Planned,
     image: Option<&[u8]>,
-) -> Result<PlanFacts, Trouble> {
+) -> Result<PlanFacts, Diagnostic> {
     let Planned { plan, tiled, memory, timeline, occupancy, traffic, report, .. } = planned;
     // Of the model as it was opened, whose tiles share their layer's node.
     let opened = |node: &u32| match &tiled {
@@ -385,7 +333,7 @@ fn facts(
     })
 }
 
-fn image_facts(bytes: &[u8], store_bytes: u64) -> Result<ImageFacts, Trouble> {
+fn image_facts(bytes: &[u8], store_bytes: u64) -> Result<ImageFacts, Diagnostic> {
     // The header's place of the plan id is part of the format.
     let at = std::mem::offset_of!(tilewright_plan::image::Header, plan_id);
     let id = bytes.get(at..at + 32).ok_or_else(|| ours("plan image", &"it is too short"))?;
@@ -393,15 +341,11 @@ fn image_facts(bytes: &[u8], store_bytes: u64) -> Result<ImageFacts, Trouble> {
     Ok(ImageFacts { bytes: bytes.len() as u64, sha256, plan_id, store_bytes })
 }
 
-pub(super) fn no_model() -> Trouble {
-    Trouble::new("There is no model to plan", "", "Open a model first.")
+pub(super) fn no_model() -> Diagnostic {
+    trouble("There is no model to plan", "", "Open a model first.")
 }
 
 /// A defect of this program.
-pub(super) fn ours(place: &str, error: &dyn std::fmt::Display) -> Trouble {
-    Trouble::new(
-        "Something went wrong inside this page",
-        format!("{place}: {error}."),
-        "This is a defect of Tilewright: please report it with the model, if you can share it.",
-    )
+pub(super) fn ours(place: &str, error: &dyn std::fmt::Display) -> Diagnostic {
+    Diagnostic::ours(sentence(&error.to_string()), place)
 }

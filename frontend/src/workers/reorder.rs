@@ -1,14 +1,11 @@
 //! A TensorFlow Lite file in the order, and with the offsets, that need the smallest arena.
 
-use tilewright_formats::Limits;
-use tilewright_formats::reorder::{ReorderError, graph, write};
+use tilewright_app::{Host, rearrange};
 use tilewright_order::Budget;
-use tilewright_planner::tflm::rearrange;
-use tilewright_report::sentence;
 
 use super::import::file_stem;
 use super::{Outcome, sha256};
-use crate::message::{FileFacts, ImportReply, Reordered, Trouble};
+use crate::message::{FileFacts, ImportReply, Reordered};
 
 /// What a worker spends at most: some seconds.
 const BUDGET: Budget = Budget { work: 200_000_000, memory: 128 << 20 };
@@ -17,23 +14,8 @@ const BUDGET: Budget = Budget { work: 200_000_000, memory: 128 << 20 };
 ///
 /// # Errors
 /// What about the file cannot be written.
-pub fn reorder(name: &str, bytes: &[u8]) -> Outcome<ImportReply> {
-    let limits = Limits::default();
-    let trouble = |error: &dyn std::fmt::Display, remedy: &str| {
-        let what = format!("{name} cannot be written in another order");
-        Trouble::new(what, sentence(&error.to_string()), remedy)
-    };
-    let refused = |error: ReorderError| {
-        let remedy = match error {
-            ReorderError::Fixed { .. } => "Use the file as it is.",
-            _ => "Convert the model again, with fixed sizes and one graph.",
-        };
-        trouble(&error, remedy)
-    };
-    let graph = graph(bytes, &limits).map_err(refused)?;
-    let found = rearrange(&graph, BUDGET, &mut || true)
-        .map_err(|error| trouble(&error, "Use the file as it is."))?;
-    let written = write(bytes, &limits, &found.order, &found.offsets).map_err(refused)?;
+pub fn reorder(name: &str, bytes: &[u8], host: &dyn Host) -> Outcome<ImportReply> {
+    let (found, written) = rearrange(name, bytes, BUDGET, host)?;
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let file = FileFacts {
         name: format!("{}-reordered.tflite", file_stem(stem)),

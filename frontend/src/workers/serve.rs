@@ -11,11 +11,12 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
-use crate::message::{Reply, Trouble};
+use crate::message::Reply;
 use crate::wire;
+use tilewright_report::Diagnostic;
 
 /// A result with its buffers, or why there is none.
-pub type Outcome<R> = Result<(R, Vec<Vec<u8>>), Trouble>;
+pub type Outcome<R> = Result<(R, Vec<Vec<u8>>), Diagnostic>;
 
 /// What a worker that works in slices says after one.
 pub enum Turn<R> {

@@ -6,7 +6,8 @@ use tilewright_model::Model;
 use tilewright_model::prune::{self, Pruning, prunable_weights};
 use tilewright_report::sentence;
 
-use crate::message::{SparsityFacts, SparsityLayer, Trouble};
+use crate::message::{SparsityFacts, SparsityLayer, trouble};
+use tilewright_report::Diagnostic;
 
 /// Weights of a group, as `tilewright prune` has it.
 const GROUP: NonZeroUsize = NonZeroUsize::new(2).expect("two is not zero");
@@ -18,24 +19,18 @@ const MOST_WEIGHTS: u64 = 20_000_000;
 ///
 /// # Errors
 /// If it cannot be pruned.
-pub fn prune(
-    name: &str,
-    model: &mut Model,
-    sparsity: u16,
-    say: &dyn Fn(&str),
-) -> Result<SparsityFacts, Trouble> {
+pub fn prune(name: &str, model: &mut Model, sparsity: u16) -> Result<SparsityFacts, Diagnostic> {
     let obstacle = obstacle(model);
     if sparsity == 0 {
         return Ok(SparsityFacts { obstacle, ..SparsityFacts::default() });
     }
     let cannot = |detail: String| {
         let remedy = "Open it with all its weights: sparsity 0.";
-        Trouble::new(format!("{name} cannot be pruned"), detail, remedy)
+        trouble(format!("{name} cannot be pruned"), detail, remedy)
     };
     if !obstacle.is_empty() {
         return Err(cannot(obstacle));
     }
-    say(&format!("Pruning {name}"));
     let pruning = Pruning { sparsity, group: GROUP, is_global: false };
     let (pruned, layers) =
         prune::prune(model, &pruning).map_err(|error| cannot(sentence(&error.to_string())))?;

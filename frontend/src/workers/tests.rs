@@ -248,10 +248,7 @@ fn a_tensorflow_lite_file_is_put_in_another_order() {
     assert!(buffers[0].len() > old.len());
     let example = file(EXAMPLES[0].file);
     let trouble = ask(&mut importer, "lenet5.onnx", example).unwrap_err();
-    assert!(
-        trouble.what.contains("lenet5.onnx") && trouble.detail.contains(".tflite"),
-        "{trouble:?}"
-    );
+    assert!(trouble.place == "lenet5.onnx" && trouble.what.contains(".tflite"), "{trouble:?}");
 }
 
 #[test]
@@ -288,7 +285,7 @@ fn a_rehearsal_goes_all_the_way_and_leaves_nothing() {
     let rehearsed = ask(PlanRequest::Rehearse(settings(None)), &buffers);
     assert_eq!(rehearsed.unwrap(), PlanReply::Rehearsed);
     let trouble = ask(PlanRequest::Plan(settings(None)), &[]).unwrap_err();
-    assert_eq!(trouble.what, "There is no model to plan");
+    assert_eq!(trouble.what, "There is no model to plan.");
     assert!(importer.answer(ImportRequest::Graph(None), Vec::new(), &|_| {}).is_err());
 }
 
@@ -342,22 +339,9 @@ fn a_plan_to_compare_has_figures_and_tensors_but_nothing_to_run() {
 
 /// What the server would say of a run whose layers gave `layers`.
 fn status(outputs: &[i8]) -> Vec<u8> {
-    let counts = serde_json::json!({
-        "compute_instructions": 1, "dispatch_instructions": 2, "interrupt_instructions": 3,
-        "compute_cycles": 1, "dispatch_cycles": 2, "interrupt_cycles": 3, "wait_cycles": 0,
-    });
-    let status = serde_json::json!({
-        "id": "1", "state": "finished", "problem": null,
-        "result": {
-            "engine": "none", "mode": "full", "passed_steps": 0, "fault": null, "instructions": 6, "cycles": 6, "latency_us": 0.5,
-            "counts": counts, "layers": [], "unknown_registers": [], "console": "done\r\n",
-            "outputs": [{ "values": outputs }], "emulation_wall_ns": 1,
-            "timeline": {
-                "clock_hz": 216_000_000, "instructions_kind": "counted",
-                "cycles_kind": "modelled", "lanes": ["core"], "slices": [],
-            },
-        },
-    });
+    let result = crate::view_model::fixture::result(vec![outputs.to_vec()]);
+    let status =
+        serde_json::json!({ "id": "1", "state": "finished", "problem": null, "result": result });
     serde_json::to_vec(&status).unwrap()
 }
 
@@ -390,7 +374,8 @@ fn a_run_is_judged_layer_by_layer() {
         let request = ImportRequest::Judge(settings(None));
         let (reply, _) = importer.answer(request, buffers, &|_| {}).unwrap();
         let ImportReply::Judged(result, comparison) = reply else { panic!("{reply:?}") };
-        assert_eq!(result.outputs, expected.outputs);
+        let outputs: Vec<_> = result.outputs.into_iter().map(|output| output.values).collect();
+        assert_eq!(outputs, expected.outputs);
         comparison
     };
     let same = judge(encode(&expected.layers)).unwrap();
@@ -471,7 +456,7 @@ fn a_calibration_changes_scales_and_the_report_says_how_well() {
         Calibrating { rule: "best".to_owned(), ..Calibrating::default() },
     );
     let trouble = Importer::default().answer(request, files(), &|_| {}).unwrap_err();
-    assert!(trouble.detail.contains("'best'"), "{trouble:?}");
+    assert!(trouble.place.contains("'best'"), "{trouble:?}");
 }
 
 #[test]
@@ -521,10 +506,10 @@ fn networks_of_the_zoo_are_listed_sized_opened_planned_and_run() {
     let analytic = ModelSource::Zoo("ds-cnn".to_owned());
     let unseen = ImportRequest::Examine(analytic, Calibrating::default());
     let trouble = importer.answer(unseen, Vec::new(), &|_| {}).unwrap_err();
-    assert!(trouble.remedy.contains("samples"), "nothing was seen: {trouble:?}");
+    assert!(trouble.what_to_do.contains("samples"), "nothing was seen: {trouble:?}");
     let missing = ImportRequest::Open(ModelSource::Zoo("vgg61".to_owned()), Calibrating::default());
     let trouble = importer.answer(missing, Vec::new(), &|_| {}).unwrap_err();
-    assert!(trouble.detail.contains("vgg16"), "{trouble:?}");
+    assert!(trouble.what.contains("vgg16"), "{trouble:?}");
 }
 
 #[test]
@@ -559,8 +544,8 @@ fn bad_files_say_what_and_what_to_do() {
     for bytes in cases {
         let request = ImportRequest::Open(from("bad.onnx"), Calibrating::default());
         let trouble = importer.answer(request, vec![bytes], &|_| {}).unwrap_err();
-        assert!(trouble.what.contains("bad.onnx"), "{trouble:?}");
-        assert!(!trouble.detail.is_empty() && !trouble.remedy.is_empty(), "{trouble:?}");
+        assert!(trouble.place.contains("bad.onnx"), "{trouble:?}");
+        assert!(!trouble.place.is_empty() && !trouble.what_to_do.is_empty(), "{trouble:?}");
     }
     let request = ImportRequest::Input { name: "7.png".to_owned() };
     assert!(importer.answer(request, vec![Vec::new()], &|_| {}).is_err());

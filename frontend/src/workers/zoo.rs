@@ -1,27 +1,12 @@
 //! The zoo, as the page lists it.
 
-use tilewright_report::sentence;
-use tilewright_zoo::{Entry, Network, Publication, Span, ZooError};
+use tilewright_app::zoo::network;
+use tilewright_zoo::{Entry, Network, Publication, Span};
 
 use super::graph::shape;
 use super::plan::ours;
-use crate::message::{Trouble, ZooEntry, ZooPublication, ZooSize, ZooSpan};
-
-/// The network of this name.
-///
-/// # Errors
-/// With the nearest names, or the sizes that are possible.
-pub fn network(name: &str) -> Result<Network, Trouble> {
-    tilewright_zoo::network(name).map_err(|error| {
-        let remedy = match error {
-            ZooError::NoParameter { .. } => "Leave it out of the name.",
-            ZooError::OutOfRange { .. } | ZooError::Impossible { .. } => "Choose another size.",
-            _ => "Choose a network from the list.",
-        };
-        let detail = sentence(&error.to_string());
-        Trouble::new(format!("zoo:{name} cannot be built"), detail, remedy)
-    })
-}
+use crate::message::{ZooEntry, ZooPublication, ZooSize, ZooSpan};
+use tilewright_report::Diagnostic;
 
 /// What is known of a network's origin.
 #[must_use]
@@ -38,11 +23,11 @@ pub fn note(network: &Network) -> String {
 ///
 /// # Errors
 /// If one cannot be built, which is a fault of ours.
-pub fn entries() -> Result<Vec<ZooEntry>, Trouble> {
+pub fn entries() -> Result<Vec<ZooEntry>, Diagnostic> {
     tilewright_zoo::entries().iter().map(entry).collect()
 }
 
-fn entry(entry: &Entry) -> Result<ZooEntry, Trouble> {
+fn entry(entry: &Entry) -> Result<ZooEntry, Diagnostic> {
     let network = tilewright_zoo::network(entry.name).map_err(|error| ours("zoo", &error))?;
     let pixels = |span: Span<usize>| ZooSpan {
         least: span.least as f64,
@@ -72,7 +57,7 @@ fn entry(entry: &Entry) -> Result<ZooEntry, Trouble> {
 ///
 /// # Errors
 /// If there is no such network, or not in this size.
-pub fn size(name: &str) -> Result<ZooSize, Trouble> {
+pub fn size(name: &str) -> Result<ZooSize, Diagnostic> {
     let network = network(name)?;
     let model = network.float();
     let input = model.inputs.first().map(|id| shape(&model.tensor(*id).shape));
@@ -91,7 +76,7 @@ pub fn size(name: &str) -> Result<ZooSize, Trouble> {
     })
 }
 
-fn published(publication: &Publication) -> Result<ZooPublication, Trouble> {
+fn published(publication: &Publication) -> Result<ZooPublication, Diagnostic> {
     let network = tilewright_zoo::network(publication.name).map_err(|error| ours("zoo", &error))?;
     let own_parameters = network.parameters_as(publication);
     Ok(ZooPublication {

@@ -185,7 +185,7 @@ mod tests {
     fn what_the_table_allows_passes() {
         let ours = |name: &str| dependency(&format!("tilewright-{name}"), None, &[]);
         assert!(found("tilewright-check", vec![ours("plan"), ours("model")]).is_empty());
-        assert!(found("tilewright-cli", vec![ours("server"), ours("zoo")]).is_empty());
+        assert!(found("tilewright-cli", vec![ours("runner"), ours("zoo")]).is_empty());
         assert!(found("tilewright-tests", vec![ours("planner"), ours("runtime")]).is_empty());
         assert!(found("tilewright-plan", vec![dependency("serde", None, &[])]).is_empty());
     }

@@ -211,6 +211,7 @@ impl Run {
                     state.now.progress.step = *step;
                 }
                 Progress::Sample { .. }
+                | Progress::Layer { .. }
                 | Progress::Planning { .. }
                 | Progress::Console(_)
                 | Progress::Step(_) => {}

@@ -3,7 +3,8 @@
 use std::io;
 use std::sync::Arc;
 use tilewright_app::{
-    Blame, Cancel, Diagnostic, Done, Host, PlanFile, Prepared, Progress, RunOptions, Samples,
+    Blame, Cancel, Diagnostic, Done, Host, PlanFile, Prepared, Progress, RunOptions, SampleFile,
+    Samples,
 };
 use tilewright_report::sentence;
 use tilewright_runner::{Dist, Emulator, Execute, Native};
@@ -120,7 +121,8 @@ impl Walker<'_> {
             let ours = |error: UnknownRule| Diagnostic::ours(format!("{error}."), "calibration");
             options.rule = rule.parse().map_err(ours)?;
         }
-        let given = upload.samples.as_deref().map(|samples| Samples::File("samples", samples));
+        let given = upload.samples.as_deref();
+        let given = given.map(|bytes| Samples::Files(vec![SampleFile { name: "samples", bytes }]));
         let (model, given) =
             match upload.zoo.as_deref().map(tilewright_app::zoo::network).transpose()? {
                 Some(network) => match given {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::message::trouble;
 use crate::state::tests::facts;
 use crate::state::{Doer, Event, OpenModel, Origin, Quantising};
 use crate::view_model::catalogue::EXAMPLES;
@@ -33,7 +34,7 @@ fn start(state: &mut State) -> Option<(u32, PlanSettings)> {
     asked(&effects)
 }
 
-fn answer(settings: &PlanSettings) -> Result<PlanReply, Trouble> {
+fn answer(settings: &PlanSettings) -> Result<PlanReply, Diagnostic> {
     let mut plan = fixture::plan();
     plan.settings = settings.clone();
     Ok(PlanReply::Planned(Box::new(plan)))
@@ -52,7 +53,7 @@ fn strategies_are_planned_one_by_one_and_one_that_has_no_plan_says_why() {
     let effects = state.update(Event::Planned(request, answer(&settings)));
     let (request, last) = asked(&effects).unwrap();
     assert_eq!(last.strategy, "other");
-    let trouble = Trouble::new("no", "it overlaps nothing", "");
+    let trouble = trouble("no", "it overlaps nothing", "");
     let effects = state.update(Event::Planned(request, Err(trouble.clone())));
     assert!(asked(&effects).is_none() && !state.is_comparing());
     assert!(state.troubles.is_empty(), "the shown plan has no trouble");

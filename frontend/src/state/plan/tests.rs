@@ -72,7 +72,7 @@ fn a_drag_that_ends_where_it_is_plans_its_place_and_slow_plans_give_way() {
     // What cannot be planned is outrun likewise.
     let first = budget(&mut state, 3_000, true);
     assert_eq!(budget(&mut state, 4_000, true), NONE);
-    let refused = Err(Trouble::new("No plan", "", ""));
+    let refused = Err(trouble("No plan", "", ""));
     let second = plans(&state.update(Event::Planned(first[0], refused)));
     assert_eq!(second.len(), 1);
     state.now_ms += 10_000.0;

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use crate::run_report::FaultKind;
+use crate::sentence::sentence;
+use crate::unsupported::Unsupported;
 use serde::{Deserialize, Serialize};
-use tilewright_report::{FaultKind, Unsupported, sentence};
 
 /// Whose turn it is to act; decides status and exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
