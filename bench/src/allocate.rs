@@ -81,7 +81,10 @@ fn file(name: &str, bytes: Bytes, table: &Table) -> Result<Vec<Measured>, String
     let theirs = MINIMALLOC.iter().find(|(known, _)| *known == name);
     let beside = theirs.map_or_else(String::new, |(_, ms)| format!(" (MiniMalloc {ms} ms)"));
     let what = format!("{name}: {word} in {} bytes{beside}", bytes.0);
-    let mut measured = vec![Measured::new(what, ms, "ms", Some(Limit::AtMost(500.0)))];
+    // What was not placed took no time that says anything.
+    let ms = if word.starts_with("NOT") { f64::INFINITY } else { ms };
+    let placed = Measured::new(what, ms, "ms", Some(Limit::AtMost(500.0)));
+    let mut measured = vec![placed.named(format!("allocate/{name}/time"))];
     let (answer, ms) = ask(Goal::Least, LEAST_BUDGET)?;
     let (solution, bound, proved) = match answer {
         Answer::Solved { solution, lower_bound } => (solution, lower_bound, true),
@@ -93,6 +96,7 @@ fn file(name: &str, bytes: Bytes, table: &Table) -> Result<Vec<Measured>, String
     let limit = KNOWN.iter().find(|(known, _)| *known == name).map_or(bytes.0, |(_, b)| *b);
     let what = format!("{name}: height, {sure}, after {ms:.0} ms");
     let goal = Some(Limit::AtMost(limit as f64));
-    measured.push(Measured::new(what, solution.height.0 as f64, "bytes", goal));
+    let height = Measured::new(what, solution.height.0 as f64, "bytes", goal);
+    measured.push(height.named(format!("allocate/{name}/height")));
     Ok(measured)
 }

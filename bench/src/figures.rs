@@ -2,9 +2,13 @@
 
 use serde::Serialize;
 
+use crate::goals::Figure;
+
 /// A figure with its goal.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
+    /// Name of its goal in the file of goals.
+    pub id: String,
     /// What was measured.
     pub what: String,
     /// The figure.
@@ -49,7 +53,19 @@ impl Measured {
         unit: &'static str,
         goal: Option<Goal>,
     ) -> Self {
-        Self { what: what.into(), value: (value * 10.0).round() / 10.0, unit, goal }
+        let what = what.into();
+        Self { id: what.clone(), what, value: (value * 10.0).round() / 10.0, unit, goal }
+    }
+
+    /// The same under another name than what it says.
+    pub fn named(self, id: impl Into<String>) -> Self {
+        Self { id: id.into(), ..self }
+    }
+
+    /// As a figure of the file of goals.
+    pub fn figure(&self) -> Figure {
+        let is_met = self.goal.is_none_or(|goal| goal.is_met(self.value));
+        Figure::new(&self.id, format!("{} {}", self.value, self.unit), is_met)
     }
 }
 
@@ -62,7 +78,7 @@ pub fn print(figures: &[Measured], json: bool) -> Result<(), String> {
         println!("{}", serde_json::to_string_pretty(figures).map_err(|e| e.to_string())?);
         return Ok(());
     }
-    for Measured { what, value, unit, goal } in figures {
+    for Measured { what, value, unit, goal, .. } in figures {
         let verdict = goal.map_or_else(String::new, |goal| {
             format!("{} {}", goal.words(), if goal.is_met(*value) { "met" } else { "MISSED" })
         });

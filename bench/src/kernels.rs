@@ -7,8 +7,10 @@ mod record;
 
 use serde::Serialize;
 use tilewright_board::CoreKind;
+use tilewright_plan::grouped;
 
 use crate::counted::{self, Counted};
+use crate::goals::Figure;
 pub use break_even::break_even;
 use layers::{LAYERS, Layer};
 use record::Record;
@@ -29,16 +31,19 @@ struct Row {
     units: u64,
 }
 
-/// Measures all layers on all cores and prints them beside their goals; writes the record if asked.
+/// Measures all layers on all cores and prints them beside their goals; writes the record if asked. Figures of the goals.
 ///
 /// # Errors
 /// If a run fails or the record cannot be written.
-pub fn kernels(write: bool, json: bool) -> Result<(), String> {
-    let mut rows = Vec::new();
+pub fn kernels(records: bool, json: bool) -> Result<Vec<Figure>, String> {
+    let (mut rows, mut figures) = (Vec::new(), Vec::new());
     for (core, board) in counted::cores()? {
+        let bytes = code::kernel_bytes(&board)?;
+        let small = board.small().map(|small| code::kernel_bytes(&small)).transpose()?;
+        figures.push(code_figure("fast", core, bytes, code::FAST));
+        figures.extend(small.map(|bytes| code_figure("small", core, bytes, code::SMALL)));
         if !json {
-            let small = board.small().map(|small| code::kernel_bytes(&small)).transpose()?;
-            head(core, code::kernel_bytes(&board)?, small);
+            head(core, bytes, small);
         }
         for layer in LAYERS {
             let model = layer.model();
@@ -52,20 +57,38 @@ pub fn kernels(write: bool, json: bool) -> Result<(), String> {
             if !json {
                 print(layer, core, &row);
             }
+            figures.extend(figures_of(layer, core, &row));
             rows.push(row);
         }
     }
     if json {
         println!("{}", serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?);
     }
-    if write {
+    if records {
         let mut record = Record::default();
         for row in &rows {
             record.set(row.core, row.layer, row.instructions);
         }
         record.write()?;
     }
-    Ok(())
+    Ok(figures)
+}
+
+fn code_figure(which: &str, core: CoreKind, bytes: u64, most: u64) -> Figure {
+    let id = format!("kernels/{which}/{}", core.id());
+    Figure::new(id, format!("{} B", grouped(bytes)), bytes <= most)
+}
+
+/// Instructions a unit on the Cortex-M4, cycles a unit on the Cortex-M7 where that is asked.
+fn figures_of(layer: &Layer, core: CoreKind, row: &Row) -> Option<Figure> {
+    let each = |value: u64| value as f64 / row.units.max(1) as f64;
+    let (value, goal) = match core {
+        CoreKind::CortexM4 => (each(row.instructions), layer.goal),
+        CoreKind::CortexM7 => (each(row.cycles), layer.cycle_goal?),
+        CoreKind::CortexM33 => return None,
+    };
+    let id = format!("kernels/{}/{}", layer.name, core.id());
+    Some(Figure::new(id, format!("{value:.2}"), value <= goal))
 }
 
 fn head(core: CoreKind, code_bytes: u64, small: Option<u64>) {
@@ -132,7 +155,7 @@ mod tests {
         assert!(
             grown.is_empty(),
             "more than 2 % more instructions than in {}; if that is meant, `cargo xtask bench \
-             kernels --write` records them: {grown:#?}",
+             kernels --record` records them: {grown:#?}",
             record::NAME
         );
     }

@@ -12,6 +12,7 @@ mod emulation;
 mod faults;
 mod figures;
 mod firmware;
+mod goals;
 mod kernels;
 mod networks;
 mod order;
@@ -36,6 +37,9 @@ struct Arguments {
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
+    /// Put the figures into bench/goals.toml, and make docs/results.md of it
+    #[arg(long)]
+    write: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -69,9 +73,9 @@ enum Command {
     Kernels {
         /// Also write bench/counted.toml, which a test compares with
         #[arg(long)]
-        write: bool,
+        record: bool,
         /// Instead, layers at each tenth of zeros: from how many on they are faster without them
-        #[arg(long, conflicts_with = "write")]
+        #[arg(long, conflicts_with = "record")]
         break_even: bool,
     },
     /// The same of the networks of MLPerf Tiny: from ../shared/models, else the zoo's
@@ -98,6 +102,8 @@ enum Command {
     /// Tables and figures of both papers on memory beyond SRAM, TinyOps and SwapNN, beside ours, with the
     /// reason of each difference above 10 %
     Papers,
+    /// Make docs/results.md of bench/goals.toml
+    Results,
     /// Least tensor arenas beside what msf-CNN, MCUNetV2, ST and Vela publish, and a quarter of `resident` for
     /// sequential networks
     Peers,
@@ -143,7 +149,14 @@ enum Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match run(arguments.command.unwrap_or(Command::All), arguments.json) {
+    let found = run(arguments.command.unwrap_or(Command::All), arguments.json);
+    let done = found.and_then(|figures| {
+        if arguments.write && figures.is_empty() {
+            return Err("this benchmark reports no goals: edit bench/goals.toml".to_owned());
+        }
+        if arguments.write { goals::write(&figures) } else { Ok(()) }
+    });
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -152,17 +165,21 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command, json: bool) -> Result<(), String> {
+/// Runs a benchmark; the figures of goals that it reports.
+fn run(command: Command, json: bool) -> Result<Vec<goals::Figure>, String> {
+    let none = |()| Vec::new();
     let mut measured = Vec::new();
     match command {
         Command::Calibrate { check, cores, kernels } => {
-            return calibrate::calibrate(check, &cores, &kernels);
+            return calibrate::calibrate(check, &cores, &kernels).map(none);
         }
-        Command::Kernels { break_even: true, .. } => return kernels::break_even(json),
-        Command::Kernels { write, .. } => return kernels::kernels(write, json),
-        Command::Networks => return networks::networks(json),
-        Command::Clock { log } => return clock::clock(log.as_deref(), json),
-        Command::Firmware { file, board } => return firmware::firmware(&file, &board, json),
+        Command::Kernels { break_even: true, .. } => return kernels::break_even(json).map(none),
+        Command::Kernels { record, .. } => return kernels::kernels(record, json),
+        Command::Networks => return networks::networks(json).map(none),
+        Command::Clock { log } => return clock::clock(log.as_deref(), json).map(none),
+        Command::Firmware { file, board } => {
+            return firmware::firmware(&file, &board, json).map(none);
+        }
         Command::Allocate { folder } => measured.extend(allocate::folder(&folder)?),
         Command::Order { folder } => return order::orders(folder.as_deref(), json),
         Command::Overlay => {
@@ -173,19 +190,22 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             } else {
                 overlay::print(&rows);
             }
-            return Ok(());
+            return Ok(Vec::new());
         }
-        Command::Swapnn => return swapnn::swapnn(json),
-        Command::Papers => return papers::papers(json),
+        Command::Swapnn => return swapnn::swapnn(json).map(none),
+        Command::Papers => return papers::papers(json).map(none),
+        Command::Results => return goals::render().map(none),
         Command::Peers => return peers::peers(json),
         Command::Beyond => return beyond::beyond(json),
         Command::Faults { first, cases, large } => {
-            return faults::faults(first, cases, large, json);
+            return faults::faults(first, cases, large, json).map(none);
         }
-        Command::Campaign(options) => return campaign::campaign(&options, json),
-        Command::Auto(options) => return auto::auto(&options),
-        Command::Plans(options) => return plans::plans(&options),
-        Command::DriverOverhead { write } => return driver_overhead::driver_overhead(write, json),
+        Command::Campaign(options) => return campaign::campaign(&options, json).map(none),
+        Command::Auto(options) => return auto::auto(&options).map(none),
+        Command::Plans(options) => return plans::plans(&options).map(none),
+        Command::DriverOverhead { write } => {
+            return driver_overhead::driver_overhead(write, json).map(none);
+        }
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
@@ -212,5 +232,6 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             measured.extend(emulation::idle_server()?);
         }
     }
-    figures::print(&measured, json)
+    figures::print(&measured, json)?;
+    Ok(measured.iter().map(figures::Measured::figure).collect())
 }

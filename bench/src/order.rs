@@ -13,7 +13,10 @@ use serde::Serialize;
 use serde_json::Value;
 use tilewright_model::Tensor;
 use tilewright_order::{Budget, Graph, Problem, Rules};
+use tilewright_plan::grouped;
 use tilewright_tests::program;
+
+use crate::goals::Figure;
 
 /// What operators may share memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -75,7 +78,7 @@ const HMCOS: [(&str, (u64, u64, &str)); 6] = [
 ///
 /// # Errors
 /// If a network cannot be built, a file is no topology or model, or the answer cannot be printed.
-pub fn orders(folder: Option<&Path>, json: bool) -> Result<(), String> {
+pub fn orders(folder: Option<&Path>, json: bool) -> Result<Vec<Figure>, String> {
     let mut zoo = Vec::new();
     for entry in tilewright_zoo::entries() {
         let network = tilewright_zoo::network(entry.name).map_err(|e| e.to_string())?;
@@ -105,12 +108,16 @@ pub fn orders(folder: Option<&Path>, json: bool) -> Result<(), String> {
             }
         }
     }
+    let mut figures = vec![all_proved("zoo", zoo.iter())];
+    figures.push(all_proved("papers", papers.iter().flat_map(papers::Compared::rows)));
+    figures.extend(of_cells.iter().filter_map(Row::beside_hmcos));
+    figures.extend(large.iter().map(Row::figure));
     if json {
         let all = serde_json::json!({
             "zoo": zoo, "papers": papers, "cells": of_cells, "large": large, "files": files,
         });
         println!("{}", serde_json::to_string_pretty(&all).map_err(|e| e.to_string())?);
-        return Ok(());
+        return Ok(figures);
     }
     table(&zoo);
     println!("\nThe reordering paper's networks, bytes of its element type\n");
@@ -123,7 +130,39 @@ pub fn orders(folder: Option<&Path>, json: bool) -> Result<(), String> {
         println!("\nFiles\n");
         table(&files);
     }
-    Ok(())
+    Ok(figures)
+}
+
+/// How many of these are proved, order and arena.
+fn all_proved<'a>(name: &str, rows: impl Iterator<Item = &'a Row> + Clone) -> Figure {
+    let (all, proved) = (rows.clone().count(), rows.filter(|row| row.is_proved()).count());
+    Figure::new(format!("order/{name}"), format!("{proved} of {all}"), proved == all)
+}
+
+impl Row {
+    /// Whether order and arena are proved least.
+    fn is_proved(&self) -> bool {
+        self.proved && self.arena_bytes == self.lower_bound_bytes
+    }
+
+    /// The arena beside that of HMCOS.
+    fn beside_hmcos(&self) -> Option<Figure> {
+        let (_, arena, _) = self.hmcos?;
+        let ours = self.arena_bytes >> 10;
+        let id = format!("order/{}", self.network);
+        Some(Figure::new(id, format!("{ours} KiB"), self.is_proved() && ours <= arena))
+    }
+
+    /// Peak and bound.
+    fn figure(&self) -> Figure {
+        let peak = grouped(self.peak_bytes);
+        let text = if self.proved {
+            format!("{peak} B, proved")
+        } else {
+            format!("{peak} B, bound {} B", grouped(self.lower_bound_bytes))
+        };
+        Figure::new(format!("order/{}", self.network), text, self.proved)
+    }
 }
 
 /// One byte an element.
@@ -186,11 +225,10 @@ fn table(rows: &[Row]) {
     }
     let mut times: Vec<f64> = rows.iter().map(|row| row.ms).collect();
     times.sort_by(f64::total_cmp);
-    let both = |row: &&Row| row.proved && row.arena_bytes == row.lower_bound_bytes;
     if let (Some(median), Some(longest)) = (times.get(times.len() / 2), times.last()) {
         println!(
             "{} of {} proved, order and arena; median {median:.1} ms, longest {longest:.1} ms",
-            rows.iter().filter(both).count(),
+            rows.iter().filter(|row| row.is_proved()).count(),
             rows.len()
         );
     }

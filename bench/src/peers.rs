@@ -13,6 +13,8 @@ use tilewright_plan::{Bytes, CyclePoint, Space, grouped};
 use tilewright_planner::{Objective, Options, Planned, Strategy};
 use tilewright_tests::emulated;
 
+use crate::goals::Figure;
+
 /// What somebody publishes of a network.
 struct Published {
     network: &'static str,
@@ -106,7 +108,7 @@ struct Ours {
 ///
 /// # Errors
 /// If a network cannot be had or planned.
-pub fn peers(json: bool) -> Result<(), String> {
+pub fn peers(json: bool) -> Result<Vec<Figure>, String> {
     let board = roomy()?;
     let mut rows = Vec::new();
     let mut known: BTreeMap<(&str, bool), Ours> = BTreeMap::new();
@@ -136,7 +138,7 @@ pub fn peers(json: bool) -> Result<(), String> {
     }
     if json {
         println!("{}", serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?);
-        return Ok(());
+        return Ok(rows.iter().map(Row::figure).collect());
     }
     println!(
         "| network | whose | theirs, B | their MACs | ours, B | of theirs | time of resident | resident, B | input |"
@@ -157,7 +159,26 @@ pub fn peers(json: bool) -> Result<(), String> {
             row.input,
         );
     }
-    Ok(())
+    Ok(rows.iter().map(Row::figure).collect())
+}
+
+impl Row {
+    fn figure(&self) -> Figure {
+        let Self { network, whose, theirs, ours, time_percent, .. } = self;
+        // A quarter of one's own plan is no number that a goal can be named by.
+        let theirs_named =
+            if whose.contains("resident") { String::new() } else { format!("/{theirs}") };
+        Figure::new(
+            format!("peers/{network}/{whose}{theirs_named}"),
+            format!(
+                "{} B, time × {}.{:02}",
+                grouped(*ours),
+                time_percent / 100,
+                time_percent % 100
+            ),
+            ours <= theirs,
+        )
+    }
 }
 
 /// The least arena of `auto`, with the input in rows where they leave it out, and its time beside that of all in SRAM.

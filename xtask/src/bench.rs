@@ -27,12 +27,25 @@ pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
         .contains(&name)
     };
     let needs_nothing = |name: &str| {
-        ["allocate", "beyond", "overlay", "auto", "papers", "peers", "plans", "reference", "swapnn"]
-            .contains(&name)
+        [
+            "allocate",
+            "auto",
+            "beyond",
+            "overlay",
+            "papers",
+            "peers",
+            "plans",
+            "reference",
+            "results",
+            "swapnn",
+        ]
+        .contains(&name)
     };
-    if args.first().is_some_and(|name| needs_nothing(name)) {
+    // Options of all benchmarks may stand before the name.
+    let name = args.iter().find(|arg| !arg.starts_with('-'));
+    if name.is_some_and(|name| needs_nothing(name)) {
         // They plan, simulate and compute within the benchmark program.
-    } else if args.first().is_some_and(|name| emulates_only(name)) {
+    } else if name.is_some_and(|name| emulates_only(name)) {
         build::build(project, Some(Part::Firmware), Selection::Product)?;
         build::build(project, Some(Part::Worker), Selection::Product)?;
     } else {

@@ -4,6 +4,11 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use tilewright_board::Board;
 use tilewright_tests::emulated;
 
+/// Most bytes of small kernels.
+pub const SMALL: u64 = 20 << 10;
+/// Most bytes of fast ones.
+pub const FAST: u64 = 48 << 10;
+
 /// Bytes of the functions of the kernels' crate in a board's firmware. What was inlined into the
 /// functions of other crates is not among them.
 ///
@@ -22,10 +27,6 @@ pub fn kernel_bytes(board: &Board) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Most bytes of small kernels, and of fast ones.
-    const SMALL: u64 = 20 << 10;
-    const FAST: u64 = 48 << 10;
 
     #[test]
     fn fast_kernels_fit() {

@@ -8,7 +8,7 @@ use tilewright_tests::emulated;
 
 /// Name of the file.
 pub const NAME: &str = "bench/counted.toml";
-const HEAD: &str = "# Written by `cargo xtask bench kernels --write`; do not edit.\n\
+const HEAD: &str = "# Written by `cargo xtask bench kernels --record`; do not edit.\n\
                     # Executed instructions of each layer's kernels with their calls.\n";
 
 /// Instructions by core and layer.

@@ -30,6 +30,13 @@ pub struct Compared {
     rows: Vec<Row>,
 }
 
+impl Compared {
+    /// Ours, under each rule.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+}
+
 /// Orders the nine networks.
 ///
 /// # Errors
