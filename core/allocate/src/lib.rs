@@ -2,6 +2,9 @@
 //!
 //! A [`Search`] is advanced in units of work; [`solve`] runs one to the end of a budget. Every
 //! solution can be checked with [`validate`], which shares nothing with the solvers.
+//!
+//! Exact search restarts instead of going deep: it decides near its last decision and begins anew after few failures with drawn
+//! ranks, since a run that starts badly seldom recovers. Refuted states stay known. Work units, never time, decide what is found.
 
 mod branching;
 mod co_located;

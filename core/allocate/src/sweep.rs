@@ -1,5 +1,8 @@
 //! Placement along time: each buffer takes a hole that is free when its life begins. A sweep looks
 //! at the holes of one moment only, so that tens of thousands of buffers take milliseconds.
+//!
+//! Sweeps go forwards and backwards in time, then look ahead, beside what dies at the same time (`co_located.rs`); exact search
+//! places anew what reaches too high, some hundred buffers at a time (`repair.rs`).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

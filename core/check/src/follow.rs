@@ -1,4 +1,7 @@
 //! Follows programs step by step with what every byte of every memory holds.
+//!
+//! Constants are followed like tensors: a filter that was copied to SRAM is known by what the copy moved. A byte holds an
+//! element of one frame's tensor, so programs of several frames need no steady state: all their steps are listed.
 
 use std::ops::Range;
 

@@ -24,6 +24,21 @@
 //!
 //! [`reference`] says where a run's layer outputs lie and compares them with the reference
 //! interpreter.
+//!
+//! # What it assumes of kernels
+//!
+//! `check` never runs a kernel. It takes from each step the operands that the step names, and assumes of the kernel:
+//!
+//! 1. It reads no byte of the arena but elements of its input views; of inputs under a window only rows and columns that
+//!    exist for its tile (`Tile::valid_start`, `valid_size`).
+//! 2. It writes no byte but its tile's elements of the output view.
+//! 3. An elementwise kernel may write the very view that it reads (`domain::in_place`). No other operand shares a byte with
+//!    the output.
+//! 4. Its output depends on nothing else: neither on what the output held nor on bytes beside its operands.
+//! 5. It refuses nothing that `domain.rs` lets through.
+//!
+//! `tests/tests/footprints.rs` holds kernels to 1 to 4: steps of random plans run twice with all other bytes poisoned.
+//! `random_models.rs`, `emulated_kernels.rs` and the campaign hold them to 5, on the host and on each core.
 
 mod arrivals;
 mod constants;

@@ -1,4 +1,7 @@
 //! Whether steps that may run at once touch the same bytes of a memory while one of them writes.
+//!
+//! Steps that may run at once never touch the same bytes if one writes; copies count as whole cache lines. Every order that
+//! the waits allow then gives the same result, so `follow` proves one order and with it all.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

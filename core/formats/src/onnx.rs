@@ -1,5 +1,7 @@
 //! ONNX. Shapes come from the graph IR's own inference as nodes are added, so that sizes are
 //! checked before anything is allocated.
+//!
+//! Messages are declared here (`messages.rs`), which keeps tract out of the importer; it is an independent opinion instead.
 
 mod attributes;
 mod constant;

@@ -1,5 +1,8 @@
 //! Checksums of what copies bring from a card's store image: the firmware compares each copy with its
 //! own, and makes it again if they differ.
+//!
+//! Bytes are known only with the packed weights, so planning knows no sums. Sectors that programs write have checksums that the
+//! firmware notes in the arena, and predictions count the core's time for all of them.
 
 use std::ops::Range;
 

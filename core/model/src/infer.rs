@@ -1,4 +1,6 @@
 //! Shapes and element types that each operator demands of its operands and gives its result.
+//!
+//! Shapes come from here and not from tract, whose inference panics on some files; sizes are checked before anything is allocated.
 
 mod layout;
 mod window;

@@ -1,5 +1,8 @@
 //! Weights that stay where they are, in a file mostly, until they are asked for. Who has the file
 //! reads it: this crate does no IO.
+//!
+//! Passes permute and scale values that will be read: tensors of a million elements and more are read each time somebody asks for
+//! them. Files of weights beside the model are nothing special, and the host says which may be read at all.
 
 use std::fmt;
 use std::ops::Range;

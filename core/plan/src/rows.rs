@@ -4,6 +4,9 @@
 //! ordinary step with operands of its own, which share no byte or work in place. Only across rows
 //! may output and inputs overlap: a row may be written where nothing that later rows need lies any
 //! more. So the arena holds both diagonally ("row lag").
+//!
+//! Kernels stay as they are, with disjoint operands and no further `unsafe`. The planner computes the overlap offset from
+//! the geometry (`core/planner/src/aliasing/overlap_offset.rs`), and the validator follows the rows one by one.
 
 use core::ops::Range;
 

@@ -1,4 +1,7 @@
 //! Where sparse weights are cut: by blocks of output channels, whose bytes depend on their values.
+//!
+//! The planner knows the values, so a plan says where blocks begin; `check` counts it anew, and a step names exactly the bytes
+//! of its channels. Smaller blocks make smaller copies, and load the activations more often: each op has its own number.
 
 use alloc::sync::Arc;
 use core::ops::Range;

@@ -1,4 +1,7 @@
 //! How inputs get to a card: through bytes of the arena, while they arrive.
+//!
+//! The window is bytes that nothing needs between two runs, in two halves: the console fills one while the card's driver writes the
+//! other. A run begins when all is stored, so no prediction knows of it. Half of 16 KiB takes longer to arrive than a card is ever busy.
 
 use crate::view::{Space, Span, View};
 

@@ -1,5 +1,8 @@
 //! Planning in slices: a state machine whose state depends on the work done only, so that a host
 //! can show progress, answer others in between, and give up.
+//!
+//! Searches are interrupted at places of their own, whatever the host's slices, so page and command line make the same plan. Ctrl-C
+//! ends a search with its best so far.
 
 use std::num::NonZeroU32;
 use std::rc::Rc;

@@ -1,5 +1,8 @@
 //! A recipe: all that a plan decides, as absolute numbers. Strategies write recipes; the passes that make a plan of
 //! one know no strategy. The same recipe gives the same plan whatever memory there is.
+//!
+//! A recipe is a floor (`floor.rs`) and a schedule (`schedule.rs`). `cut` makes tasks and residences of it, `place` gives them
+//! bytes, `issue` puts all into one order, `emit` makes lanes. Recipes from a file are held against the model and proved as any plan.
 
 mod text;
 

@@ -1,5 +1,9 @@
 //! Which weights are stored without their zeros: where that is faster, or where all others do not fit the chip's flash.
 //! One decision in front of all others, as tiles are: every strategy plans what it is given.
+//!
+//! The bytes that sparse weights take depend on their values, and all that follows on these bytes: so they are decided first, by
+//! modelled cycles, by bytes where flash is too small, and by the longer of copy and products where copies bring them. Rows name
+//! columns with a byte and activations are held for all 256 pairs, so kernels check no column (`firmware/kernels/src/dsp/sparse.rs`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! Energy of a run, from its timeline and what board and card draw in each state.
+//!
+//! Sources measured whole boards; none tells core, controller, DMA and memory chips apart. So a layer draws what the board drew in
+//! its case (internal, external, overlaid), and a card's power comes on top while it moves bytes. No source, no energy.
 
 use serde::{Deserialize, Serialize};
 use tilewright_board::{Board, Card, Draw};

@@ -1,4 +1,7 @@
 //! How long a card lasts that a plan writes to (SwapNN, section 5.4).
+//!
+//! Bytes and write commands are the plan's. Each command may begin and end inside what a card programs at once, which bounds the
+//! amplification. Endurance is a range with its source in `boards/cards/`.
 
 use serde::{Deserialize, Serialize};
 use tilewright_board::Card;

@@ -4,6 +4,13 @@
 //! A piece is encrypted in place, as long as it was; its tag lies where nobody else writes. Weights have a key
 //! of their image, activations one of each start of the firmware, so that nonces need not be told apart
 //! between images, nor between starts.
+//!
+//! # Threat model
+//!
+//! It is against who takes the card, reads it, writes to it or puts another in. An older tile, one from elsewhere and a changed one have
+//! another tag than the one in SRAM. The weights' key lies in the microcontroller's flash, in the plan image and in every file that is
+//! flashed: a debugger reads it unless read-out protection is set (RDP level 1 or 2). Keys and activations lie in SRAM while
+//! a board runs. Which sectors are moved, and when, is not hidden.
 #![no_std]
 
 use chacha20poly1305::{AeadInPlace, ChaCha20Poly1305, KeyInit};

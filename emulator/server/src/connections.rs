@@ -1,6 +1,8 @@
 //! Connections: a bounded number at a time, of all clients and of each. Where there is no place for
 //! another, the one that does least is closed: clients that do not read, do not ask or hardly send
 //! keep nobody out.
+//!
+//! Limits alone would let those who hold connections keep out everybody else, also who asks from the same address.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

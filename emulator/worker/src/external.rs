@@ -1,6 +1,9 @@
 //! External memories that the core addresses: each access is seen here, passes the model of the data
 //! cache, and takes what the board's file says. Bytes are those of [`crate::memory`]: the cache model
 //! knows of time only.
+//!
+//! Unicorn shows each access to memory that is mapped as registers, and to no other without slowing everything down: so SDRAM and
+//! serial flash are mapped that way. SDRAM is write-back and serial flash write-through. An access fails until controller and MPU are set up.
 
 use tilewright_board::{Access, Board, Memory, MemoryKind, Timing};
 use tilewright_cores::DataCache;

@@ -3,6 +3,9 @@
 //! It has a slow one for each store to a page that may hold code, which all of SRAM may, and to one whose
 //! accesses a hook may want to see, be it only those that fail. So pages of SRAM hold no code until the core
 //! fetches some there, and the hook for what nobody answers is for all other addresses.
+//!
+//! Map the largest memory first; otherwise two memories share one list of translated blocks, and stores to one undo the
+//! translation of the other. What Unicorn restores of an IT block while it looks up a page inside is taken back.
 
 use tilewright_board::{Board, Memory, MemoryKind};
 use unicorn_engine::{HookType, MemType, Prot, RegisterARM, TlbEntry, TlbType, uc_error};

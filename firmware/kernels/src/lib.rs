@@ -15,6 +15,10 @@
 //! in pairs of channels, made of [`dsp`]'s instructions, which hold the only `unsafe` code here.
 //! [`words`] holds those that take four channels at a time; [`select`] names what runs on this processor.
 //! The `pack` feature adds the host's side: [`pack`] makes the bytes that kernels read.
+//!
+//! One build per core has loops for dual issue or for few loads (feature `dual-issue`); `small` has one loop each, under a board id of
+//! its own, so that neither firmware takes the other's plan images. Kernels are compiled for size (`opt-level = "z"`): what runs for each
+//! value is assembly, and loops for each four pixels take operands by reference, since structures above 16 bytes are copied there.
 #![cfg_attr(not(test), no_std)]
 
 #[cfg(feature = "pack")]

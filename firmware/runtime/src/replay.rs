@@ -1,4 +1,7 @@
 //! Whether a frame can be computed again, since its inputs are still there.
+//!
+//! A sector that a card lost is not mended by reading but by computing: the frame begins anew, twice at most. One layer alone
+//! cannot begin anew, since copies run ahead and tensors on the card lie over others whose life is over.
 
 use tilewright_plan::image::EntryRecord;
 use tilewright_plan::{Instruction, Kernel, PlanImage, Role, Space};

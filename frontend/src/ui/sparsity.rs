@@ -144,7 +144,7 @@ fn accuracy() -> Html {
         <p class="note" data-testid="sparsity-accuracy">
             { "What this does to accuracy is not known here. A pruned network must be trained again with its zeros \
                held: models/train/fine_tune.py does that, and prunes alike. Measured on 10,000 test pictures \
-               (docs/results.md, Pruning): LeNet-5 at 80 % recognises 10.59 % of the digits as pruned, 98.87 % after \
+               (docs/results.md): LeNet-5 at 80 % recognises 10.59 % of the digits as pruned, 98.87 % after \
                training, and 99.46 % with all its weights." }
         </p>
     }

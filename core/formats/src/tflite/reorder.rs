@@ -4,6 +4,9 @@
 //! [`graph`] says what is in the file, whoever finds order and offsets, [`write`] puts them in. The
 //! order changes the list of operators alone. Offsets are metadata of the name that the runtime
 //! looks for; see [`write`] for how they get into a finished flat buffer.
+//!
+//! References in flat buffers point forwards, so the new file is a permuted list of operators and, before the old bytes, a new root with one
+//! more buffer and one more metadata entry. Options need not be understood, and weights are not copied.
 
 mod graph;
 mod head;

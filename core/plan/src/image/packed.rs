@@ -3,6 +3,9 @@
 //! A table is a sequence of runs. In a run of period p, each of a record's words is that of the record
 //! p before it plus a step that stays the same, modulo 2^32: the first p records and their steps say
 //! all. A run without a repetition has only records, as many as its period.
+//!
+//! Planner, validator and simulator see loops written out. A record is computed when it is asked for; the run that held the
+//! last record is kept, and what saves little is written out. The number of records is bounded for hostile images.
 
 use core::marker::PhantomData;
 

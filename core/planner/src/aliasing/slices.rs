@@ -3,6 +3,10 @@
 //!
 //! The operand is a tensor of its own place, in which no concat's operand lies. Its bytes stay until
 //! the last that reads a slice has run: whether that is better than a copy the search decides.
+//!
+//! A slice or concat without a copy keeps a larger tensor for longer, so which of them copy is searched
+//! (`strategy/aliasing_search.rs`). Where the bound stays below what was found, `strategy/branch_and_bound.rs` settles one
+//! after the other, both ways, each with a bound of its own.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,7 @@
 //! A cache of costs of steps. Tiles of one layer, and those of ways that are compared, mostly
 //! differ in where they lie only, which no cost depends on but as far as a [`Key`] says.
+//!
+//! Whoever adds something that costs depend on adds it to that key.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -6,6 +6,8 @@
 //! is held whole; what goes may lie over what has been read of what comes.
 //!
 //! Or a layer makes some channels of all pixels, and those behind it what they make of them ([`channels`]).
+//!
+//! Rows that are ahead follow from going through the order once; several groups follow each other in `strategy/stream/groups`.
 
 mod arriving;
 mod borders;

@@ -4,6 +4,9 @@
 //! Frames lie in external RAM, results too; DMA brings each frame when its layers begin, and keeps there what the
 //! layers behind will read until all frames of the batch have come so far. The next frame's weights and bytes come while the
 //! one before is computed, as do the weights of the layers behind while the last frames are.
+//!
+//! A program lists the steps of all frames, not one period of a pipeline: what frames share, weights that come once for all, would
+//! make a period many frames long anyway. It costs room for steps, which limits the frames.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,7 @@
 //! What a step must wait for: the last accesses to each byte by the core and by engines.
+//!
+//! Waits are found as if all steps ran one after the other, so lanes overlap wherever nothing forbids it, across the borders
+//! of layers too.
 
 use std::ops::Range;
 

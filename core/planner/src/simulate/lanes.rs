@@ -1,4 +1,7 @@
 //! Lanes that run together, over several runs of a program.
+//!
+//! Contention is an overlap, not an event. Where a step of the core and a copy use one external memory, the simulator computes once, when the
+//! later begins, how much longer both take while both run. So a timeline has as many events as steps.
 
 use crate::{PlanError, Stop};
 use tilewright_plan::{CyclePoint, Cycles, Instruction, LaneKind, Program, Step};

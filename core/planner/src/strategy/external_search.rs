@@ -4,6 +4,8 @@
 //!
 //! Memory has [sizes] that do not depend on the budget. How SRAM is [divided](division) is searched for each
 //! size below the budget by itself, so that a plan which fits less is found with more, too.
+//!
+//! Sizes are sixteen an octave. Bounds of core and card refuse what cannot be the fastest; weights stay in what the fastest leaves.
 
 mod contest;
 mod dividing;

@@ -1,5 +1,11 @@
 //! The SD card in the slot: identification, and transfers that go on by themselves from interrupts
 //! (SD Physical Layer Simplified Specification 6.00, 4.2 and 4.3). Cards of high capacity alone.
+//!
+//! The driver is our own, since that of `embassy-stm32` waits without bounds and owns the core meanwhile. Every answer is an
+//! interrupt, the controller's timers bound every wait, and a transfer is tried four times. On the STM32F7 a read stays open (CMD18):
+//! between pieces the FIFO fills and the controller stops the clock. The STM32F4's flow control gives glitches (ES0321), so each
+//! transfer there tells its number of blocks (CMD23); board files say which (`open_reads`). What answers mean is the runtime's
+//! (`firmware/runtime/src/card.rs`), tested on the host.
 
 use cortex_m::asm;
 use tilewright_runtime::card::{CardError, CardState, SECTOR, card_state, sectors};

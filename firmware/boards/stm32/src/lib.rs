@@ -1,6 +1,9 @@
 //! Firmware for boards with an STM32F4 or STM32F7, but for what its programs begin with (`bin`): start-up, clocks, console,
 //! DMA2, the card's controller (SDIO of the one, SDMMC1 of the other), SDRAM and serial flash behind FMC and QUADSPI.
 //! The board's file says which of these there are, where memories lie and what is wired to pins.
+//!
+//! Transfers from memory to memory, which `embassy-stm32` lacks, are driven by registers. Functions between kernels run from
+//! coupled memory where a board has any (`COUPLED` in `board_file.rs`): a kernel takes the code cache for itself.
 #![no_std]
 
 pub mod bring_up;

@@ -1,4 +1,7 @@
 //! What layers move between SRAM and a card: whole sectors, of rows or of some of their columns.
+//!
+//! Boxes of some columns let weights come as seldom as with rows where three rows and the one that is made do not fit. A copy
+//! brings rows in one step, apart on the card and one behind the other in SRAM.
 
 use std::ops::Range;
 
