@@ -9,11 +9,11 @@ use crate::view::View;
 pub enum Packed {
     /// In their natural order.
     Natural,
-    /// In pairs of output channels: FORMAT.md, "Weights in pairs".
+    /// In pairs of output channels: FORMAT.md, "Weights".
     Pairs,
-    /// In pairs of output channels, 32 bytes for nine values: FORMAT.md, "Transformed weights".
+    /// In pairs of output channels, 32 bytes for nine values: FORMAT.md, "Weights".
     Transformed,
-    /// Without their zeros, all together: FORMAT.md, "Sparse weights".
+    /// Without their zeros, all together: FORMAT.md, "Weights".
     Sparse,
 }
 

@@ -87,13 +87,13 @@ impl Op {
     /// Flag of `AveragePool`: halves are rounded towards +∞, not away from zero.
     pub const HALVES_UP: u16 = 16;
 
-    /// Flag of `Conv`: weights of 3x3 windows are transformed (FORMAT.md, "Transformed weights").
+    /// Flag of `Conv`: weights of 3x3 windows are transformed (FORMAT.md, "Weights").
     pub const TRANSFORMED: u16 = 32;
 
     /// Flag of `FullyConnected`: weights lie in their natural order, so that filters come one by one.
     pub const NATURAL: u16 = 64;
 
-    /// Flag of `Conv` and `FullyConnected`: weights lie without their zeros (FORMAT.md, "Sparse weights").
+    /// Flag of `Conv` and `FullyConnected`: weights lie without their zeros (FORMAT.md, "Weights").
     pub const SPARSE: u16 = 128;
 
     /// Whether rows, columns and channels are taken together: see [`Op::OVER`].
