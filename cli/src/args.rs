@@ -31,6 +31,9 @@ pub struct Arguments {
 pub enum Command {
     /// List the boards
     Boards {
+        /// Show reference profiles too: boards of papers, which nobody can buy
+        #[arg(long)]
+        all: bool,
         #[command(flatten)]
         json: Json,
     },

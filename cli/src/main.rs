@@ -51,7 +51,7 @@ impl Said {
 
 fn main() -> ExitCode {
     let said = match Arguments::parse().command {
-        Command::Boards { json } => commands::boards::boards(json.json),
+        Command::Boards { all, json } => commands::boards::boards(all, json.json),
         Command::Zoo(options) => commands::zoo::zoo(&options),
         Command::Inspect(options) => commands::inspect::inspect(&options),
         Command::Plan(options) => commands::plan::plan(&options),

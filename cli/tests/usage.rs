@@ -68,6 +68,12 @@ fn boards_are_an_array_with_names() {
     for key in ["title", "core", "clock_hz", "sram_bytes", "arena_bytes", "flash_bytes"] {
         assert!(!boards[0][key].is_null(), "{key}");
     }
+    let all = tilewright(&["boards", "--all", "--json"]).output().unwrap();
+    let all: Value = serde_json::from_slice(&all.stdout).unwrap();
+    let named = |boards: &Value, name: &str| {
+        boards.as_array().unwrap().iter().any(|board| board["name"] == name)
+    };
+    assert!(named(&all, "paper-sparse-f767") && !named(&boards, "paper-sparse-f767"));
     let output = tilewright(&["boards"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("cortex-m7") && text.contains("216 MHz"), "{text}");

@@ -1,18 +1,20 @@
 //! `tilewright boards`.
 
 use tilewright_app::{BoardView, Diagnostic};
-use tilewright_board::Support;
+use tilewright_board::{Board, Support};
 use tilewright_runner::Dist;
 
 use super::json;
 use crate::Said;
 use crate::text::{Side, Table, bytes};
 
-/// Lists the boards.
-pub fn boards(as_json: bool) -> Result<Said, Diagnostic> {
+/// Lists the boards; reference profiles only if `all` are asked for.
+pub fn boards(all: bool, as_json: bool) -> Result<Said, Diagnostic> {
     let dist = Dist::find().ok();
+    let is_shown = |board: &Board| all || board.support != Support::Virtual;
     let views: Vec<BoardView> = tilewright_board::all()
         .iter()
+        .filter(|board| is_shown(board))
         .map(|board| {
             BoardView::of(board, dist.as_ref().is_some_and(|dist| dist.has_firmware(&board.id)))
         })

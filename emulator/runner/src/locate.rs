@@ -74,8 +74,7 @@ mod tests {
         let places =
             candidates(None, Some("/p/target/release/tilewright".into()), Some("/here".into()));
         let expected = ["/p/target/release", "/here/dist/bin", "/p/target/dist/bin", "/p/dist/bin"];
-        for (place, folder) in places.iter().zip(expected) {
-            assert_eq!(place, &Path::new(folder).join(PROGRAM));
-        }
+        let expected = expected.map(|folder| Path::new(folder).join(PROGRAM));
+        assert!(places.starts_with(&expected), "{places:?}");
     }
 }

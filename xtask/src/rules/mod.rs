@@ -1,5 +1,6 @@
 //! Rules that no compiler checks.
 
+mod commits;
 mod dependencies;
 mod files;
 mod packages;
@@ -11,5 +12,6 @@ use crate::steps::Steps;
 pub fn check(project: &Project, steps: &mut Steps) {
     steps.check("dependency rule", || Ok(dependencies::check(project)));
     steps.check("file rules", || files::check(project));
+    steps.check("commit subjects", || Ok(commits::check(project)));
     packages::check(project, steps);
 }
