@@ -37,7 +37,7 @@ pub use progress::{Progress, Stage};
 pub use quantise::{
     Examined, Prepared, SampleFile, Samples, examine, import, prepare, random_inputs, read_inputs,
 };
-pub use remedies::{Asked, find_remedies};
+pub use remedies::{Asked, RemedyWork, find_remedies};
 pub use reorder::rearrange;
 pub use result::{Done, LayerBytes, hexadecimal, sha256};
 pub use run::{RunOptions, bytes_of, run_image};

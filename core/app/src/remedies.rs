@@ -16,6 +16,41 @@ use tilewright_report::Diagnostic;
 /// of what is left, so that one that takes long leaves others some, unless it is planned all at once; half of all
 /// is there for smaller networks, whatever the others took.
 const WORK: u64 = 150_000_000;
+/// The work that all changes of a plan that does not fit may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemedyWork {
+    left: u64,
+}
+
+impl Default for RemedyWork {
+    fn default() -> Self {
+        Self { left: WORK }
+    }
+}
+
+impl RemedyWork {
+    /// Units of work that the next change may take, planned with `strategy`.
+    #[must_use]
+    pub const fn of_next(&self, strategy: Strategy) -> u64 {
+        if is_all_at_once(strategy) { self.left } else { self.left / 2 }
+    }
+
+    /// A change has taken so many units.
+    pub const fn spend(&mut self, units: u64) {
+        self.left = self.left.saturating_sub(units);
+    }
+
+    /// At least half of all is there again.
+    fn refill(&mut self) {
+        self.left = self.left.max(WORK / 2);
+    }
+}
+
+/// Whether a strategy does not plan in slices.
+const fn is_all_at_once(strategy: Strategy) -> bool {
+    matches!(strategy, Strategy::Swap | Strategy::Stream)
+}
+
 /// What a smaller network takes to be made, for each byte of constants of the one that does not fit.
 const MADE_OF_A_BYTE: u64 = 2;
 
@@ -56,18 +91,17 @@ pub fn find_remedies(
         asked,
         options: stopped_by(host, asked.options.of_few_frames()),
         host,
-        left: WORK,
+        work: RemedyWork::default(),
         untried: 0,
         searched: Vec::new(),
     };
     for plan in plans.iter_mut().filter(|plan| failing(plan)) {
-        let mut changes = changes(
+        let changes = changes(
             &plan.report,
             asked.options.sram.is_some_and(|sram| sram < asked.board.arena()),
             Strategy::ALL.iter().map(|strategy| strategy.name()),
             boards.iter().map(|board| board.id.as_str()),
         );
-        changes.sort_by_key(|change| is_long(change, &plan.report));
         attempt.untried = 0;
         let mut remedies = Vec::new();
         for change in changes {
@@ -94,22 +128,13 @@ pub fn find_remedies(
     if let (Some(network), Some(nearest)) = (asked.network, nearest) {
         let known = nearest.report.does_not_fit.as_ref().map_or(&[][..], |why| &why.remedies);
         if !known.iter().any(|remedy| remedy.fits) {
-            (attempt.untried, attempt.left) = (0, attempt.left.max(WORK / 2));
+            attempt.untried = 0;
+            attempt.work.refill();
             let smaller = attempt.smaller(&nearest.report, network)?;
             note(nearest, smaller, attempt.untried);
         }
     }
     Ok(())
-}
-
-/// Whether a change takes long to plan as a rule.
-fn is_long(change: &Change, failed: &PlanReport) -> bool {
-    let strategy = match change {
-        Change::Strategy(name) => name,
-        Change::WholeArena | Change::Board(_) | Change::Network(_) => &failed.strategy,
-    };
-    let long = [Strategy::Auto, Strategy::Swap, Strategy::Stream];
-    long.iter().any(|long| long.name() == strategy)
 }
 
 fn note(plan: &mut Planned, remedies: Vec<Remedy>, untried: u32) {
@@ -124,8 +149,7 @@ struct Attempt<'a, 'p> {
     asked: &'a Asked<'a>,
     options: Options,
     host: &'p dyn Host,
-    /// Units of work that are left.
-    left: u64,
+    work: RemedyWork,
     /// Changes that were not tried to the end and do not fit so far.
     untried: u32,
     /// What was searched of the model already.
@@ -172,12 +196,12 @@ impl Attempt<'_, '_> {
         board: &Board,
         (strategy, options): (Strategy, &Options),
     ) -> Result<Option<PlanReport>, Diagnostic> {
-        let is_all_at_once = matches!(strategy, Strategy::Swap | Strategy::Stream);
-        let units = if is_all_at_once { self.left } else { self.left / 2 };
+        let is_all_at_once = is_all_at_once(strategy);
+        let units = self.work.of_next(strategy);
         let planned = || -> Result<(bool, Option<PlanReport>), Diagnostic> {
             let mut planning = planning?;
             let is_done = planned_for(&mut planning, model, units, self.host)?;
-            self.left = self.left.saturating_sub(planning.spent());
+            self.work.spend(planning.spent());
             let is_whole = is_done && planning.spent() <= units;
             if is_done && std::ptr::eq(model, self.asked.model) {
                 let known = self.searched.iter().any(|(known, _)| *known == strategy);
@@ -239,11 +263,11 @@ impl Attempt<'_, '_> {
         let Asked { model, .. } = *self.asked;
         let bytes: u64 = model.nodes.iter().map(|node| model.constant_bytes(node)).sum();
         let made = bytes.saturating_mul(MADE_OF_A_BYTE);
-        if self.left / 2 < made {
+        if self.work.left / 2 < made {
             self.untried += 1;
             return Ok(None);
         }
-        self.left -= made;
+        self.work.spend(made);
         // Not every size can be built.
         let Ok(network) = zoo::network(name) else { return Ok(None) };
         let prepared: Prepared = zoo::analytic(&network, &Bounds::default(), self.host)?;

@@ -67,7 +67,7 @@ pub struct Remedy {
 const NEARLY: usize = 2;
 
 /// What can be tried by planning the same model again: the whole arena if there is a budget, the
-/// other `strategies`, the other `boards`. Nothing if the plan fits.
+/// other `strategies`, the other `boards`; those that take long stand last. Nothing if the plan fits.
 #[must_use]
 pub fn changes<'a>(
     failed: &PlanReport,
@@ -84,7 +84,19 @@ pub fn changes<'a>(
     changes.extend(others.map(|name| Change::Strategy(name.to_owned())));
     let others = boards.into_iter().filter(|id| *id != failed.board);
     changes.extend(others.map(|id| Change::Board(id.to_owned())));
+    changes.sort_by_key(|change| is_long(change, failed));
     changes
+}
+
+/// Strategies whose plans take long to make, as a rule.
+const LONG: [&str; 3] = ["auto", "swap", "stream"];
+
+fn is_long(change: &Change, failed: &PlanReport) -> bool {
+    let strategy = match change {
+        Change::Strategy(name) => name,
+        Change::WholeArena | Change::Board(_) | Change::Network(_) => &failed.strategy,
+    };
+    LONG.contains(&strategy.as_str())
 }
 
 /// How people call the memory that tensors lie in.

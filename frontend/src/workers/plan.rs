@@ -12,7 +12,9 @@ use tilewright_planner::{
 };
 use tilewright_report::{MemoryMap, PlacedTensor, sentence};
 
-use tilewright_app::{Blame, Diagnostic, checks_of, no_plan, plan_image, prove, room_for};
+use tilewright_app::{
+    Blame, Diagnostic, RemedyWork, checks_of, no_plan, plan_image, prove, room_for,
+};
 
 use super::host::{WorkerHost, words};
 use super::{Outcome, Sliced, Turn, checks, hexadecimal, sha256, tiles};
@@ -23,9 +25,6 @@ use crate::message::{
 /// Units of work between two looks for newer requests: some thirty milliseconds in a browser.
 const SLICE: u64 = 1_500_000;
 
-/// Units of work for a change that may help: some seconds for all of them.
-const MOST_OF_A_REMEDY: u64 = 30_000_000;
-
 /// What was searched of a model already, by strategy: no board and no budget matters to it.
 type Searched = Vec<(Strategy, Planning)>;
 
@@ -34,6 +33,8 @@ type Searched = Vec<(Strategy, Planning)>;
 pub struct Planner {
     model: Option<Model>,
     searched: Searched,
+    /// What is left for changes that may help the shown plan.
+    remedies: RemedyWork,
     /// The plan under way.
     job: Option<Job>,
 }
@@ -85,13 +86,20 @@ impl Sliced for Planner {
     fn go_on(&mut self) -> Option<Turn<PlanReply>> {
         let (job, model) = (self.job.as_mut()?, self.model.as_ref()?);
         match job.planning.advance(model, SLICE) {
-            Ok(false) if job.why == Why::Remedy && job.planning.spent() > MOST_OF_A_REMEDY => {
+            Ok(false)
+                if job.why == Why::Remedy
+                    && job.planning.spent() > self.remedies.of_next(job.strategy) =>
+            {
                 let job = self.job.take()?;
+                self.remedies.spend(job.planning.spent());
                 Some(Turn::Done(given_up(finished(model, job))))
             }
             Ok(false) => Some(Turn::Working(progress(&job.planning))),
             Ok(true) => {
                 let job = self.job.take()?;
+                if job.why == Why::Remedy {
+                    self.remedies.spend(job.planning.spent());
+                }
                 let is_known = self.searched.iter().any(|(known, _)| *known == job.strategy);
                 let kept = job.planning.again(model, &job.board, &Options::default());
                 let kept = kept.ok().filter(|_| !is_known && job.settings.tiles.is_none());
@@ -109,8 +117,11 @@ impl Sliced for Planner {
 impl Planner {
     fn plan(&mut self, settings: PlanSettings, why: Why) -> Turn<PlanReply> {
         self.job = None;
+        if why == Why::Shown {
+            self.remedies = RemedyWork::default();
+        }
         let Some(model) = &self.model else { return Turn::Done(Err(no_model())) };
-        match start(model, &settings, &self.searched) {
+        match start(model, &settings, why, &self.searched) {
             Ok((planning, board, strategy)) => {
                 self.job = Some(Job { settings, board, strategy, planning, why });
             }
@@ -124,7 +135,7 @@ impl Planner {
 /// Plans a model that nobody waits for.
 fn rehearse(settings: PlanSettings, buffers: &[Vec<u8>]) -> Outcome<PlanReply> {
     let model = load(buffers)?;
-    let (mut planning, board, strategy) = start(&model, &settings, &Searched::new())?;
+    let (mut planning, board, strategy) = start(&model, &settings, Why::Shown, &Searched::new())?;
     while !planning.advance(&model, SLICE).map_err(no_plan)? {}
     finished(&model, Job { settings, board, strategy, planning, why: Why::Shown })?;
     Ok((PlanReply::Rehearsed, Vec::new()))
@@ -201,6 +212,7 @@ fn cannot(error: &dyn std::fmt::Display) -> Diagnostic {
 fn start(
     model: &Model,
     settings: &PlanSettings,
+    why: Why,
     searched: &Searched,
 ) -> Result<(Planning, Board, Strategy), Diagnostic> {
     let mut board = tilewright_board::find(&settings.board).map_err(|error| cannot(&error))?;
@@ -235,6 +247,8 @@ fn start(
         },
         ..Options::default()
     };
+    // Of several frames few say what would help.
+    let options = if why == Why::Remedy { options.of_few_frames() } else { options };
     let known = searched.iter().find(|(known, _)| *known == strategy);
     let planning = match known {
         Some((_, searched)) => searched.again(model, &board, &options),
@@ -247,7 +261,7 @@ fn start(
 /// The plan that settings ask for, and its board.
 #[cfg(feature = "importer")]
 pub(super) fn make(model: &Model, settings: &PlanSettings) -> Result<(Planned, Board), Diagnostic> {
-    let (mut planning, board, _) = start(model, settings, &Searched::new())?;
+    let (mut planning, board, _) = start(model, settings, Why::Shown, &Searched::new())?;
     while !planning.advance(model, SLICE).map_err(|error| cannot(&error))? {}
     let planned = planning.finish(model).map_err(|error| cannot(&error))?;
     Ok((planned, board))
