@@ -57,7 +57,8 @@ pub enum Command {
     Explore(Explore),
     /// Plan a model, run it on the emulated board, compare every layer with the reference
     Run(Run),
-    /// Run a model with every strategy and compare layer by layer with the reference
+    /// Run a model with every strategy and compare layer by layer with the reference; or, with
+    /// --float, compare the int8 model with the float one
     Verify(Verify),
     /// Write the image to flash: ELF, BIN, HEX, and what goes with them
     Image(Image),
@@ -381,9 +382,16 @@ pub struct Run {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("board", |board| {
+    board.required(false).required_unless_present("float").default_value("").hide_default_value(true)
+}))]
 pub struct Verify {
     #[command(flatten)]
     pub on: OnBoard,
+    /// Compare with the float model instead, without a board: an ONNX file is run by tract, and our
+    /// float and int8 interpreters are held against it, layer by layer, on at most 8 samples
+    #[arg(long, conflicts_with_all = ["board", "input"])]
+    pub float: bool,
     /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,

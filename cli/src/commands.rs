@@ -7,6 +7,7 @@ pub mod board;
 pub mod boards;
 pub mod explore;
 pub mod export;
+mod float;
 pub mod image;
 pub mod inspect;
 pub mod order;

@@ -4,12 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tilewright_app::zoo::{self, Network};
-use tilewright_app::{Blame, Bounds, Diagnostic, Examined, Host, Prepared, SampleFile, Samples};
+use tilewright_app::{
+    Blame, Bounds, Diagnostic, Examined, Host, Prepared, SampleFile, Samples, Stage,
+};
 use tilewright_board::Board;
+use tilewright_float::{FloatComparison, FloatError, Subject};
 use tilewright_model::quantise::QuantiseOptions;
 use tilewright_model::tiling::Tiling;
 use tilewright_model::{Data, Model, Store};
 use tilewright_planner::{Integrity, Options, Recipe};
+use tilewright_report::sentence;
 
 use crate::args::{FromRecipe, Kernels, ModelFile, OnBoard, Quantised};
 use crate::files::{self, INPUT_LIMIT, MODEL_LIMIT, SAMPLES_LIMIT};
@@ -60,13 +64,20 @@ pub fn model(file: &ModelFile, host: &dyn Host) -> Result<Model, Diagnostic> {
     if let Some(network) = of_zoo_whole(file)? {
         return Ok(network.float().clone());
     }
-    let bytes = Arc::new(files::open(&file.model, "model", MODEL_LIMIT)?);
-    let beside = |path: &str| {
-        let found = files::beside(&file.model, path)?;
+    with_file(&file.model, |opened| tilewright_app::import(opened, &file.dims, host))
+}
+
+/// What `work` makes of a model's file with those beside it.
+fn with_file<T>(
+    path: &Path,
+    work: impl FnOnce(&tilewright_formats::ModelFile<'_>) -> Result<T, Diagnostic>,
+) -> Result<T, Diagnostic> {
+    let bytes = Arc::new(files::open(path, "model", MODEL_LIMIT)?);
+    let beside = |beside: &str| {
+        let found = files::beside(path, beside)?;
         Ok(found.map(|file| Arc::new(file) as Arc<dyn Store>))
     };
-    let model = tilewright_formats::ModelFile { name: &name(&file.model), bytes, beside: &beside };
-    tilewright_app::import(&model, &file.dims, host)
+    work(&tilewright_formats::ModelFile { name: &name(path), bytes, beside: &beside })
 }
 
 /// The network, if the path is the name of one of the zoo's.
@@ -155,6 +166,60 @@ pub fn examined(
     let examined =
         tilewright_app::examine(&model, given.samples(), &quantising, &Bounds::default(), host)?;
     Ok((model, examined))
+}
+
+/// The int8 model beside its float form on at most `most` samples, and how it became int8.
+///
+/// # Errors
+/// As [`prepared`], or if there is no float form, or tract does not run the file.
+pub fn compared(
+    options: &Quantised,
+    most: usize,
+    host: &dyn Host,
+) -> Result<(FloatComparison, String), Diagnostic> {
+    let network = of_zoo_whole(&options.file)?;
+    let model = model(&options.file, host)?;
+    let has_own = network.is_some() || model.is_int8();
+    let given = if has_own && options.samples.is_none() { Given::Random } else { given(options)? };
+    let prepared = match (&network, &options.samples) {
+        (Some(network), None) => zoo::analytic(network, &Bounds::default(), host)?,
+        _ => {
+            let (quantising, bounds) = (quantising(options), Bounds::default());
+            tilewright_app::prepare(model.clone(), given.samples(), &quantising, &bounds, host)?
+        }
+    };
+    let float = (!model.is_int8()).then_some(&model);
+    let samples = tilewright_app::real_inputs(&model, &given.samples(), most)?;
+    host.begin(Stage::Comparing)?;
+    let subject = Subject {
+        file: None,
+        dims: &options.file.dims,
+        float,
+        int8: &prepared.model,
+        samples: &samples,
+    };
+    let compare = |subject: &Subject<'_>| {
+        let found =
+            tilewright_float::compare(subject, &mut |_, _| {}, &|| host.cancel().is_cancelled());
+        found.map_err(|error| no_comparison(&error, &model.name))
+    };
+    let found = match network {
+        Some(_) => compare(&subject),
+        None => {
+            with_file(&options.file.model, |file| compare(&Subject { file: Some(file), ..subject }))
+        }
+    };
+    Ok((found?, prepared.samples))
+}
+
+fn no_comparison(error: &FloatError, model: &str) -> Diagnostic {
+    let text = sentence(&error.to_string());
+    let blame = match error {
+        FloatError::Stopped => return Diagnostic::cancelled(text),
+        FloatError::TooLarge { .. } => Blame::TooLarge,
+        _ => Blame::BadInput,
+    };
+    Diagnostic::new(blame, text, model, error.what_to_do())
 }
 
 fn unused_calibration(why: &str) -> Diagnostic {

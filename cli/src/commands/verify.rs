@@ -29,8 +29,11 @@ struct Verified {
 }
 
 /// Runs a model with every strategy; each must be bit-equal to the reference, layer by layer where
-/// a layer's output can be read.
+/// a layer's output can be read. Or compares it with its float form.
 pub fn verify(options: &Verify) -> Result<Said, Diagnostic> {
+    if options.float {
+        return super::float::compare(options);
+    }
     let mut emulated = Emulated::new(&options.on, options.input.as_deref(), Mode::Full)?;
     let mut all = Vec::new();
     for strategy in Strategy::ALL {

@@ -36,6 +36,7 @@ pub use planning::{checked_plan, is_unsuited, no_plan, no_recipe, plan_file, pro
 pub use progress::{Progress, Stage};
 pub use quantise::{
     Examined, Prepared, SampleFile, Samples, examine, import, prepare, random_inputs, read_inputs,
+    real_inputs,
 };
 pub use remedies::{Asked, RemedyWork, find_remedies};
 pub use reorder::rearrange;

@@ -262,6 +262,23 @@ pub fn read_inputs(model: &Model, name: &str, bytes: &[u8]) -> Result<Vec<Data>,
     Ok(states.into_iter().filter_map(|state| state.or_else(|| given.next())).collect())
 }
 
+/// The first `most` sets of inputs as the model takes them.
+///
+/// # Errors
+/// [`Blame::BadInput`] if the samples do not suit the model.
+pub fn real_inputs(
+    model: &Model,
+    samples: &Samples<'_>,
+    most: usize,
+) -> Result<Vec<Vec<Data>>, Diagnostic> {
+    let mut sets = match samples {
+        Samples::Files(given) => read(given, model)?,
+        Samples::Random => random(model, most)?,
+    };
+    sets.truncate(most);
+    Ok(sets)
+}
+
 /// Made-up inputs of a model: the same each time.
 ///
 /// # Errors

@@ -38,7 +38,8 @@ impl<'f> ModelFile<'f> {
 }
 
 /// A file's path from the model's folder as [`Beside`] takes it; nothing if it leads elsewhere.
-pub(crate) fn inside(location: &str) -> Option<String> {
+#[must_use]
+pub fn inside(location: &str) -> Option<String> {
     let is_plain = |name: &&str| !name.is_empty() && *name != ".";
     let leads_away = |name: &str| name == ".." || name.contains(['\\', ':', '\0']);
     if location.starts_with('/') || location.split('/').any(leads_away) {

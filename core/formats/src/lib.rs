@@ -13,8 +13,8 @@ use std::sync::Arc;
 use tilewright_model::{Model, passes};
 
 pub use error::{FormatError, UnsupportedOperator};
-pub use file::{Beside, ModelFile};
-pub use onnx::{ExportError, export};
+pub use file::{Beside, ModelFile, inside};
+pub use onnx::{ExportError, FileInput, export};
 pub use tflite::export::{TfliteError, export_tflite};
 pub use tflite::reorder;
 
@@ -95,6 +95,23 @@ pub fn open_file(
         return tflite::open(file.name, &read(size)?, limits, dims);
     }
     onnx::open(file, limits, dims)
+}
+
+/// How an ONNX file takes its inputs, those that are constants left out; nothing of a TensorFlow
+/// Lite file, which takes them as the model does. `dims` is that of [`open_file`].
+///
+/// # Errors
+/// As [`open_file`], of the file's inputs alone.
+pub fn file_inputs(
+    file: &ModelFile<'_>,
+    limits: &Limits,
+    dims: &[(String, usize)],
+) -> Result<Option<Vec<FileInput>>, FormatError> {
+    let head = usize::try_from(file.bytes.size().min(64)).unwrap_or(64);
+    let head = file.bytes.read(0, head);
+    let head =
+        head.ok_or_else(|| FormatError::Damaged { reason: "it cannot be read".to_owned() })?;
+    if tflite::is_tflite(&head) { Ok(None) } else { onnx::inputs(file, limits, dims).map(Some) }
 }
 
 /// The model after all passes, without outputs that turned out to be constant.

@@ -9,6 +9,7 @@ mod export;
 mod external;
 mod importer;
 mod interface;
+mod layout;
 mod messages;
 mod opaque;
 mod ops;
@@ -29,6 +30,8 @@ use skeleton::Skeleton;
 use window::Window;
 
 pub use export::{ExportError, export};
+pub use layout::FileInput;
+pub(crate) use layout::inputs;
 
 use crate::{FormatError, Limits, ModelFile};
 

@@ -199,7 +199,7 @@ impl Importer<'_> {
 }
 
 /// The order in which the graph takes an input: images as NHWC, whichever way the file has them.
-fn input_order(graph: &GraphProto, name: &str, dims: &[usize]) -> Vec<usize> {
+pub(super) fn input_order(graph: &GraphProto, name: &str, dims: &[usize]) -> Vec<usize> {
     let reader = graph.node.iter().find(|node| node.input.iter().any(|input| input == name));
     let last = match reader.map(|node| (node.op_type.as_str(), node)) {
         // What makes NCHW of it takes NHWC.

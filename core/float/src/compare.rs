@@ -1,0 +1,384 @@
+//! The models run beside each other, sample by sample.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tilewright_formats::{FileInput, Limits, ModelFile, file_inputs};
+use tilewright_model::{DType, Data, Model, NodeId, RunError, Tensor, TensorId, float, int8};
+
+use crate::layout::{inverse, permuted, ways};
+use crate::original::{Array, Given, Original, Takes};
+use crate::report::{FloatComparison, NotCompared, Tally, TensorComparison, decibels};
+use crate::{FloatError, INTERPRETER, TRACT, blame};
+
+/// Orders of dimensions that are as good as this are not tried further.
+const RIGHT_DB: f64 = 40.0;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'s> {
+    /// The model's file, with those beside it; nothing if the model comes from elsewhere.
+    pub file: Option<&'s ModelFile<'s>>,
+    /// Sizes of dimensions that the file leaves open, as the importer got them.
+    pub dims: &'s [(String, usize)],
+    /// The float model that was imported; nothing if the file is int8 itself.
+    pub float: Option<&'s Model>,
+    /// The int8 model.
+    pub int8: &'s Model,
+    /// Sets of inputs in the model's layout: of the float model, or of the int8 model where there is
+    /// no float one.
+    pub samples: &'s [Vec<Data>],
+}
+
+/// Compares a model with its float form on the samples: time is that of running three models on
+/// each, memory that of tract's model and of one sample's values. `progress` is told samples done
+/// and samples in all; `cancel` is asked before each layer.
+///
+/// # Errors
+/// If there is no float form, or one of the models does not run; [`FloatError::Stopped`] soon after
+/// `cancel` says yes.
+pub fn compare(
+    subject: &Subject<'_>,
+    progress: &mut dyn FnMut(usize, usize),
+    cancel: &dyn Fn() -> bool,
+) -> Result<FloatComparison, FloatError> {
+    if subject.samples.is_empty() {
+        return Err(FloatError::NoSamples);
+    }
+    let inputs = match subject.file {
+        Some(file) => file_inputs(file, &Limits::default(), subject.dims)?,
+        None => None,
+    };
+    let base = match (&inputs, subject.float) {
+        (None, None) => return Err(FloatError::NoFloat),
+        (_, Some(float)) => float,
+        (Some(_), None) => subject.int8,
+    };
+    let mut places = Places::new(base, subject.int8);
+    let mut original = match (subject.file, &inputs) {
+        (Some(file), Some(inputs)) => {
+            let wanted: BTreeSet<String> = places.by_name.keys().cloned().collect();
+            let inputs = matched(base, inputs)?;
+            Some((Original::open(file, &inputs, &wanted)?, inputs))
+        }
+        _ => None,
+    };
+    let reals = subject.float.map(float::Interpreter::new).transpose()?;
+    let integers = int8::Interpreter::new(subject.int8)?;
+    let all = subject.samples.len();
+    for (done, sample) in subject.samples.iter().enumerate() {
+        progress(done, all);
+        let stated = stated_inputs(subject, sample)?;
+        let mut opinion = match &mut original {
+            Some((original, inputs)) => {
+                let given = given(subject, &stated, inputs, &original.takes)?;
+                Opinion { arrays: original.run(&given, cancel)?, values: BTreeMap::new() }
+            }
+            None => Opinion::default(),
+        };
+        if cancel() {
+            return Err(FloatError::Stopped);
+        }
+        for (place, data) in stated.reals.iter().enumerate() {
+            opinion.values.insert(place, data.clone());
+        }
+        if let (Some(reals), Some(model)) = (&reals, subject.float) {
+            let is_opinion = original.is_none();
+            let mut observe = |NodeId(node): NodeId, results: &[Data]| {
+                let made = model.nodes[node].outputs.iter().zip(results);
+                for (id, data) in made {
+                    let (tensor, values) = (model.tensor(*id), floats(model.tensor(*id), data));
+                    places.see(tensor, &values, &mut opinion, Column::Float, is_opinion);
+                }
+            };
+            reals.run_until(sample, &mut observe, cancel).map_err(stopped)?;
+        }
+        for (place, (data, id)) in stated.integers.iter().zip(&subject.int8.inputs).enumerate() {
+            let values = floats(subject.int8.tensor(*id), data);
+            places.add(place, &stated.reals[place], &values, Column::Int8);
+        }
+        let model = subject.int8;
+        let mut observe = |NodeId(node): NodeId, results: &[Data]| {
+            for (id, data) in model.nodes[node].outputs.iter().zip(results) {
+                let (tensor, values) = (model.tensor(*id), floats(model.tensor(*id), data));
+                places.see(tensor, &values, &mut opinion, Column::Int8, false);
+            }
+        };
+        integers.run_until(&stated.integers, &mut observe, cancel).map_err(stopped)?;
+    }
+    progress(all, all);
+    let (layers, not_compared) = places.report();
+    let is_output = |layer: &&TensorComparison| {
+        base.outputs.iter().any(|id| base.tensor(*id).name == layer.tensor)
+    };
+    Ok(FloatComparison {
+        model: subject.int8.name.clone(),
+        opinion: if original.is_some() { TRACT } else { INTERPRETER }.to_owned(),
+        samples: all,
+        outputs: layers.iter().filter(is_output).cloned().collect(),
+        not_compared,
+        first_float_loss: blame::float(base, &layers),
+        first_int8_loss: blame::int8(base, &layers),
+        layers,
+    })
+}
+
+fn stopped(error: RunError) -> FloatError {
+    if error == RunError::Stopped { FloatError::Stopped } else { error.into() }
+}
+
+/// The file's inputs in the order of the file, each with its place in the model.
+fn matched(model: &Model, inputs: &[FileInput]) -> Result<Vec<FileInput>, FloatError> {
+    let has =
+        |input: &FileInput| model.inputs.iter().any(|id| model.tensor(*id).name == input.name);
+    match inputs.iter().find(|input| !has(input)) {
+        None => Ok(inputs.to_vec()),
+        Some(input) => Err(FloatError::Input {
+            input: input.name.clone(),
+            reason: "the imported model does not take it".to_owned(),
+        }),
+    }
+}
+
+/// One sample in both forms.
+struct Stated {
+    reals: Vec<Vec<f32>>,
+    integers: Vec<Data>,
+}
+
+fn stated_inputs(subject: &Subject<'_>, sample: &[Data]) -> Result<Stated, FloatError> {
+    let (model, given) = (subject.int8, sample.len());
+    if given != model.inputs.len() {
+        return Err(RunError::InputCount { given, taken: model.inputs.len() }.into());
+    }
+    let mut stated = Stated { reals: Vec::new(), integers: Vec::new() };
+    for (data, id) in sample.iter().zip(&model.inputs) {
+        let tensor = model.tensor(*id);
+        match (data, &tensor.quantisation) {
+            (Data::F32(values), Some(quantisation)) if tensor.dtype == DType::I8 => {
+                stated.integers.push(Data::I8(quantisation.quantise(values)));
+            }
+            _ => stated.integers.push(data.clone()),
+        }
+        stated.reals.push(floats(tensor, data));
+    }
+    Ok(stated)
+}
+
+/// What tract's inputs are given.
+fn given(
+    subject: &Subject<'_>,
+    stated: &Stated,
+    inputs: &[FileInput],
+    takes: &[Takes],
+) -> Result<Vec<Given>, FloatError> {
+    let model = subject.int8;
+    let one = |(input, takes): (&FileInput, &Takes)| {
+        let bad = |reason: &str| FloatError::Input {
+            input: input.name.clone(),
+            reason: reason.to_owned(),
+        };
+        let find = |id: &TensorId| model.tensor(*id).name == input.name;
+        let place = model.inputs.iter().position(find).ok_or_else(|| bad("it has gone"))?;
+        let tensor = model.tensor(model.inputs[place]);
+        let values: Vec<f32> = match (takes, &stated.integers[place]) {
+            (Takes::Floats, _) => stated.reals[place].clone(),
+            (_, Data::I8(values)) => values.iter().map(|value| f32::from(*value)).collect(),
+            _ => return Err(bad("the file takes 8-bit integers, and the model does not")),
+        };
+        let dims = tensor.shape.dims();
+        let count: usize = input.dims.iter().product();
+        if dims.len() != input.order.len() || count != values.len() {
+            return Err(bad("its size in the file is not that of the model"));
+        }
+        let values = permuted(&values, dims, &inverse(&input.order));
+        Ok(Given { dims: input.dims.clone(), values })
+    };
+    inputs.iter().zip(takes).map(one).collect()
+}
+
+/// Values as real numbers.
+fn floats(tensor: &Tensor, data: &Data) -> Vec<f32> {
+    match (data, &tensor.quantisation) {
+        (Data::F32(values), _) => values.clone(),
+        (Data::I8(values), Some(quantisation)) => quantisation.dequantise(values),
+        (Data::I8(values), None) => values.iter().map(|value| f32::from(*value)).collect(),
+        (Data::I32(values), _) => values.iter().map(|value| *value as f32).collect(),
+    }
+}
+
+/// The opinion's values of one sample.
+#[derive(Default)]
+struct Opinion {
+    /// As the file has them, until they are needed.
+    arrays: BTreeMap<String, Array>,
+    /// In the graph's layout, by place.
+    values: BTreeMap<usize, Vec<f32>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Float,
+    Int8,
+}
+
+/// A tensor that an input or a node makes.
+struct Place {
+    tensor: String,
+    layer: String,
+    op: String,
+    /// Length of the last dimension, if it is an output.
+    row: Option<usize>,
+    /// Whether it is an output, whose layout is known.
+    is_output: bool,
+    /// The order of the file's dimensions in the graph, once it is found.
+    order: Option<Vec<usize>>,
+    float: Tally,
+    int8: Tally,
+    /// Why it is not compared.
+    reason: Option<String>,
+}
+
+struct Places {
+    all: Vec<Place>,
+    by_name: BTreeMap<String, usize>,
+}
+
+impl Places {
+    fn new(base: &Model, int8: &Model) -> Self {
+        let place = |id: &TensorId, layer: &str, op: &str| {
+            let tensor = base.tensor(*id);
+            let is_output = base.outputs.contains(id);
+            let row = tensor.shape.dims().last().copied().filter(|_| is_output);
+            Place {
+                tensor: tensor.name.clone(),
+                layer: layer.to_owned(),
+                op: op.to_owned(),
+                row,
+                is_output,
+                order: None,
+                float: Tally::default(),
+                int8: Tally::default(),
+                reason: None,
+            }
+        };
+        let inputs = base.inputs.iter().zip(&int8.inputs);
+        let inputs = inputs.map(|(id, _)| place(id, &base.tensor(*id).name, "Input"));
+        let nodes = base
+            .nodes
+            .iter()
+            .flat_map(|node| node.outputs.iter().map(|id| place(id, &node.name, node.op.name())));
+        let all: Vec<Place> = inputs.chain(nodes).collect();
+        let named = all.iter().enumerate().map(|(index, place)| (place.tensor.clone(), index));
+        let by_name = named.collect();
+        Self { all, by_name }
+    }
+
+    /// Takes a tensor that one of our interpreters made.
+    fn see(
+        &mut self,
+        tensor: &Tensor,
+        values: &[f32],
+        opinion: &mut Opinion,
+        column: Column,
+        is_opinion: bool,
+    ) {
+        let Some(index) = self.by_name.get(&tensor.name).copied() else { return };
+        if is_opinion {
+            opinion.values.insert(index, values.to_vec());
+            return;
+        }
+        if let Some(array) = opinion.arrays.remove(&tensor.name) {
+            let is_float = tensor.dtype != DType::I32;
+            match self.all[index].lay_out(&array, tensor, values, is_float) {
+                Ok(laid_out) => {
+                    opinion.values.insert(index, laid_out);
+                }
+                Err(reason) => self.all[index].reason = Some(reason),
+            }
+        }
+        if let Some(real) = opinion.values.get(&index).filter(|real| real.len() == values.len()) {
+            self.add(index, real, values, column);
+        }
+    }
+
+    fn add(&mut self, index: usize, real: &[f32], values: &[f32], column: Column) {
+        let place = &mut self.all[index];
+        let row = place.row;
+        match column {
+            Column::Float => place.float.add(real, values, row),
+            Column::Int8 => place.int8.add(real, values, row),
+        }
+    }
+
+    /// What was compared, and what was not, in order of execution.
+    fn report(self) -> (Vec<TensorComparison>, Vec<NotCompared>) {
+        let (mut layers, mut not_compared) = (Vec::new(), Vec::new());
+        for place in self.all {
+            let (float, int8) = (place.float.agreement(), place.int8.agreement());
+            let Place { tensor, layer, op, .. } = place;
+            if float.is_none() && int8.is_none() {
+                let reason = match place.reason {
+                    Some(reason) => reason,
+                    None if place.float.is_unfit || place.int8.is_unfit => {
+                        "it takes values that are infinite or no number".to_owned()
+                    }
+                    None => "there is no tensor of this name to compare it with".to_owned(),
+                };
+                not_compared.push(NotCompared { tensor, layer, reason });
+            } else {
+                layers.push(TensorComparison { tensor, layer, op, float, int8 });
+            }
+        }
+        (layers, not_compared)
+    }
+}
+
+impl Place {
+    /// The file's values in the graph's layout. Where equal dimensions leave several orders open,
+    /// that of the first sample's best match holds for all samples.
+    fn lay_out(
+        &mut self,
+        array: &Array,
+        tensor: &Tensor,
+        values: &[f32],
+        is_float: bool,
+    ) -> Result<Vec<f32>, String> {
+        if array.is_float != is_float {
+            return Err("it holds integers in one of the two".to_owned());
+        }
+        let ways = ways(&array.dims, tensor.shape.dims(), self.is_output);
+        if let Some(order) = &self.order {
+            return Ok(permuted(&array.values, &ways.dims, order));
+        }
+        let mut best: Option<(f64, &Vec<usize>, Vec<f32>)> = None;
+        for order in &ways.orders {
+            let laid_out = permuted(&array.values, &ways.dims, order);
+            let ratio = ratio(&laid_out, values);
+            if best.as_ref().is_none_or(|(most, ..)| ratio > *most) {
+                best = Some((ratio, order, laid_out));
+            }
+            if ratio > RIGHT_DB {
+                break;
+            }
+        }
+        let Some((_, order, laid_out)) = best else {
+            return Err(format!(
+                "its shape is {:?} in the file and {:?} here",
+                array.dims,
+                tensor.shape.dims()
+            ));
+        };
+        self.order = Some(order.clone());
+        Ok(laid_out)
+    }
+}
+
+fn ratio(real: &[f32], values: &[f32]) -> f64 {
+    let (mut signal, mut noise) = (0.0, 0.0);
+    for (real, value) in real.iter().zip(values) {
+        let (real, value) = (f64::from(*real), f64::from(*value));
+        signal += real * real;
+        noise += (value - real) * (value - real);
+    }
+    decibels(signal, noise).unwrap_or(f64::INFINITY)
+}
