@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_formats::{FileInput, Limits, ModelFile, file_inputs};
-use tilewright_model::{DType, Data, Model, NodeId, RunError, Tensor, TensorId, float, int8};
+use tilewright_model::{DType, Data, Model, NodeId, Op, RunError, Tensor, TensorId, float, int8};
 
 use crate::layout::{inverse, permuted, ways};
 use crate::original::{Array, Given, Original, Takes};
@@ -58,7 +58,13 @@ pub fn compare(
         (Some(file), Some(inputs)) => {
             let wanted: BTreeSet<String> = places.by_name.keys().cloned().collect();
             let inputs = matched(base, inputs)?;
-            Some((Original::open(file, &inputs, &wanted)?, inputs))
+            let original = Original::open(file, &inputs, &wanted)?;
+            for place in places.all.iter_mut().filter(|place| !place.is_output) {
+                place
+                    .names
+                    .extend(original.heirs.get(&place.tensor).into_iter().flatten().cloned());
+            }
+            Some((original, inputs))
         }
         _ => None,
     };
@@ -230,8 +236,14 @@ struct Place {
     row: Option<usize>,
     /// Whether it is an output, whose layout is known.
     is_output: bool,
-    /// The order of the file's dimensions in the graph, once it is found.
-    order: Option<Vec<usize>>,
+    /// Names of the file to find it under.
+    names: Vec<String>,
+    /// Which of these it is, and the order of the file's dimensions in the graph, once they are found.
+    found: Option<(String, Vec<usize>)>,
+    /// The place of a reshape's operand: where the graph has another order, the reshape's values are
+    /// those of the file's operand, and not those of its result.
+    operand: Option<usize>,
+    takes_operand: bool,
     float: Tally,
     int8: Tally,
     /// Why it is not compared.
@@ -255,7 +267,10 @@ impl Places {
                 op: op.to_owned(),
                 row,
                 is_output,
-                order: None,
+                names: vec![tensor.name.clone()],
+                found: None,
+                operand: None,
+                takes_operand: false,
                 float: Tally::default(),
                 int8: Tally::default(),
                 reason: None,
@@ -269,8 +284,16 @@ impl Places {
             .flat_map(|node| node.outputs.iter().map(|id| place(id, &node.name, node.op.name())));
         let all: Vec<Place> = inputs.chain(nodes).collect();
         let named = all.iter().enumerate().map(|(index, place)| (place.tensor.clone(), index));
-        let by_name = named.collect();
-        Self { all, by_name }
+        let by_name: BTreeMap<String, usize> = named.collect();
+        let mut places = Self { all, by_name };
+        for node in base.nodes.iter().filter(|node| node.op == Op::Reshape) {
+            let place = |id: &TensorId| places.by_name.get(&base.tensor(*id).name).copied();
+            let operand = node.inputs.first().and_then(place);
+            if let Some(index) = node.outputs.first().and_then(place) {
+                places.all[index].operand = operand;
+            }
+        }
+        places
     }
 
     /// Takes a tensor that one of our interpreters made.
@@ -287,13 +310,14 @@ impl Places {
             opinion.values.insert(index, values.to_vec());
             return;
         }
-        if let Some(array) = opinion.arrays.remove(&tensor.name) {
-            let is_float = tensor.dtype != DType::I32;
-            match self.all[index].lay_out(&array, tensor, values, is_float) {
+        if !opinion.values.contains_key(&index) && !opinion.arrays.is_empty() {
+            let operand = self.all[index].operand.and_then(|place| opinion.values.get(&place));
+            let operand = operand.filter(|operand| operand.len() == values.len()).cloned();
+            match self.all[index].lay_out(&opinion.arrays, tensor, values, operand) {
                 Ok(laid_out) => {
                     opinion.values.insert(index, laid_out);
                 }
-                Err(reason) => self.all[index].reason = Some(reason),
+                Err(reason) => self.all[index].reason = reason,
             }
         }
         if let Some(real) = opinion.values.get(&index).filter(|real| real.len() == values.len()) {
@@ -334,41 +358,57 @@ impl Places {
 }
 
 impl Place {
-    /// The file's values in the graph's layout. Where equal dimensions leave several orders open,
-    /// that of the first sample's best match holds for all samples.
+    /// The file's values in the graph's layout; or why there are none. Where names or equal dimensions
+    /// leave several open, the best match of the first sample holds for all samples.
     fn lay_out(
         &mut self,
-        array: &Array,
+        arrays: &BTreeMap<String, Array>,
         tensor: &Tensor,
         values: &[f32],
-        is_float: bool,
-    ) -> Result<Vec<f32>, String> {
-        if array.is_float != is_float {
-            return Err("it holds integers in one of the two".to_owned());
+        operand: Option<Vec<f32>>,
+    ) -> Result<Vec<f32>, Option<String>> {
+        let shape = tensor.shape.dims();
+        if self.takes_operand {
+            return operand.ok_or(None);
         }
-        let ways = ways(&array.dims, tensor.shape.dims(), self.is_output);
-        if let Some(order) = &self.order {
-            return Ok(permuted(&array.values, &ways.dims, order));
+        if let Some((name, order)) = &self.found {
+            let array = arrays.get(name).ok_or(None)?;
+            return Ok(permuted(&array.values, &ways(&array.dims, shape, false).dims, order));
         }
-        let mut best: Option<(f64, &Vec<usize>, Vec<f32>)> = None;
-        for order in &ways.orders {
-            let laid_out = permuted(&array.values, &ways.dims, order);
-            let ratio = ratio(&laid_out, values);
-            if best.as_ref().is_none_or(|(most, ..)| ratio > *most) {
-                best = Some((ratio, order, laid_out));
+        let mut reason = None;
+        let mut best: Option<(f64, (String, Vec<usize>), Vec<f32>)> = None;
+        for name in &self.names {
+            let Some(array) = arrays.get(name) else { continue };
+            let ways = ways(&array.dims, shape, self.is_output);
+            if array.is_float == (tensor.dtype == DType::I32) {
+                reason = Some("it holds integers in one of the two".to_owned());
+                continue;
             }
-            if ratio > RIGHT_DB {
-                break;
+            if ways.orders.is_empty() && reason.is_none() {
+                reason =
+                    Some(format!("its shape is {:?} in the file and {shape:?} here", array.dims));
+            }
+            for order in ways.orders {
+                if best.as_ref().is_some_and(|(most, ..)| *most > RIGHT_DB) {
+                    break;
+                }
+                let laid_out = permuted(&array.values, &ways.dims, &order);
+                let ratio = ratio(&laid_out, values);
+                if best.as_ref().is_none_or(|(most, ..)| ratio > *most) {
+                    best = Some((ratio, (name.clone(), order), laid_out));
+                }
             }
         }
-        let Some((_, order, laid_out)) = best else {
-            return Err(format!(
-                "its shape is {:?} in the file and {:?} here",
-                array.dims,
-                tensor.shape.dims()
-            ));
-        };
-        self.order = Some(order.clone());
+        let most = best.as_ref().map_or(f64::NEG_INFINITY, |(most, ..)| *most);
+        if let Some(operand) = operand
+            && most <= RIGHT_DB
+            && ratio(&operand, values) > most
+        {
+            self.takes_operand = true;
+            return Ok(operand);
+        }
+        let Some((_, found, laid_out)) = best else { return Err(reason) };
+        self.found = Some(found);
         Ok(laid_out)
     }
 }

@@ -8,6 +8,7 @@
 mod blame;
 mod compare;
 mod error;
+mod heirs;
 mod layout;
 mod original;
 mod report;

@@ -11,7 +11,7 @@ use tract_onnx::prelude::*;
 use tract_onnx::tract_core::plan::eval;
 use tract_onnx::tract_hir::infer::Factoid;
 
-use crate::FloatError;
+use crate::{FloatError, heirs};
 
 /// Most bytes of the file and of the values beside it: tract holds all of them.
 const MOST_BYTES: u64 = 1 << 30;
@@ -75,6 +75,8 @@ pub(crate) struct Original {
     outputs: Vec<(String, OutletId)>,
     ways: std::slice::Iter<'static, Way>,
     plan: Option<Plan>,
+    /// Other names under which a tensor may be found.
+    pub(crate) heirs: BTreeMap<String, Vec<String>>,
     /// What each input takes.
     pub(crate) takes: Vec<Takes>,
 }
@@ -103,18 +105,21 @@ impl Original {
             .map(|output| output.name.clone())
             .collect();
         let order = made(&proto);
+        let heirs = heirs::of(&proto, wanted);
+        let wanted: BTreeSet<&String> = wanted.iter().chain(heirs.values().flatten()).collect();
         let parsed = guarded(|| onnx.parse(&proto, None))?;
         drop(proto);
         let mut model = parsed.model;
         let takes = guarded(|| fix_inputs(&mut model, inputs))?;
         let find = |name: &String| parsed.outlets_by_name.get(name).map(|at| (name.clone(), *at));
         Ok(Self {
-            layers: order.iter().filter(|name| wanted.contains(*name)).filter_map(find).collect(),
+            layers: order.iter().filter(|name| wanted.contains(name)).filter_map(find).collect(),
             outputs: outputs.iter().filter_map(find).collect(),
             model,
             ways: WAYS.iter(),
             plan: None,
             takes,
+            heirs,
         })
     }
 
