@@ -227,6 +227,15 @@ enum Column {
     Int8,
 }
 
+/// A tensor of the file that may be one of the graph.
+struct Match {
+    /// Signal-to-noise ratio in decibels.
+    ratio: f64,
+    /// Its name, and the order of its dimensions in the graph.
+    found: (String, Vec<usize>),
+    laid_out: Vec<f32>,
+}
+
 /// A tensor that an input or a node makes.
 struct Place {
     tensor: String,
@@ -376,7 +385,7 @@ impl Place {
             return Ok(permuted(&array.values, &ways(&array.dims, shape, false).dims, order));
         }
         let mut reason = None;
-        let mut best: Option<(f64, (String, Vec<usize>), Vec<f32>)> = None;
+        let mut best: Option<Match> = None;
         for name in &self.names {
             let Some(array) = arrays.get(name) else { continue };
             let ways = ways(&array.dims, shape, self.is_output);
@@ -389,17 +398,17 @@ impl Place {
                     Some(format!("its shape is {:?} in the file and {shape:?} here", array.dims));
             }
             for order in ways.orders {
-                if best.as_ref().is_some_and(|(most, ..)| *most > RIGHT_DB) {
+                if best.as_ref().is_some_and(|best| best.ratio > RIGHT_DB) {
                     break;
                 }
                 let laid_out = permuted(&array.values, &ways.dims, &order);
                 let ratio = ratio(&laid_out, values);
-                if best.as_ref().is_none_or(|(most, ..)| ratio > *most) {
-                    best = Some((ratio, (name.clone(), order), laid_out));
+                if best.as_ref().is_none_or(|best| ratio > best.ratio) {
+                    best = Some(Match { ratio, found: (name.clone(), order), laid_out });
                 }
             }
         }
-        let most = best.as_ref().map_or(f64::NEG_INFINITY, |(most, ..)| *most);
+        let most = best.as_ref().map_or(f64::NEG_INFINITY, |best| best.ratio);
         if let Some(operand) = operand
             && most <= RIGHT_DB
             && ratio(&operand, values) > most
@@ -407,7 +416,7 @@ impl Place {
             self.takes_operand = true;
             return Ok(operand);
         }
-        let Some((_, found, laid_out)) = best else { return Err(reason) };
+        let Some(Match { found, laid_out, .. }) = best else { return Err(reason) };
         self.found = Some(found);
         Ok(laid_out)
     }

@@ -63,8 +63,8 @@ impl FloatError {
             Self::Format(_) => "Export the model again, with the files that belong to it.",
             Self::Input { .. } => "Export the model with inputs of 32-bit floats.",
             Self::Tract { .. } => {
-                "Export the model with another operator set (13 to 18), or give its float form as a \
-                 TensorFlow Lite file."
+                "Export the model with operators of ONNX itself, of operator set 13 to 18; or give its \
+                 float form as a TensorFlow Lite file."
             }
             Self::Run(_) => "Give a model whose operators are all supported.",
             Self::Stopped => "Start it again if you still need it.",
