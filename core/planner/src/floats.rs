@@ -1,6 +1,6 @@
 //! A plan's memory as it is with 32-bit floats for activations and weights: each byte four times.
 
-use crate::{Options, Planned, remedies};
+use crate::{Options, Planned, does_not_fit};
 use tilewright_board::Board;
 use tilewright_model::tiling::Tiled;
 use tilewright_model::{DType, Model};
@@ -58,7 +58,7 @@ impl Planned {
         }
         let sram = options.arena_on(board);
         let flash = [report.flash_bytes, board.plan_bytes()];
-        report.does_not_fit = remedies::does_not_fit(plan, board, sram, flash, &self.memory);
+        report.does_not_fit = does_not_fit::does_not_fit(plan, board, sram, flash, &self.memory);
         report.fits = report.does_not_fit.is_none();
         self
     }

@@ -7,6 +7,7 @@
 
 mod aliasing;
 pub mod costs;
+mod does_not_fit;
 mod floats;
 mod floor;
 mod ground;
@@ -15,7 +16,6 @@ mod lower;
 mod packing;
 mod planning;
 mod recipe;
-mod remedies;
 mod report;
 mod schedule;
 pub mod simulate;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::costs::CostCache;
-use crate::{Options, lower, packing, remedies};
+use crate::{Options, does_not_fit, lower, packing};
 use tilewright_allocate::Buffer;
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -53,7 +53,7 @@ pub fn report(
     let time = |micros: Micros| runnable.then_some(micros);
     let to_card = moved(plan, timeline, |_, to| to == Space::Card);
     let does_not_fit =
-        remedies::does_not_fit(plan, board, sram, [flash, board.plan_bytes()], memory);
+        does_not_fit::does_not_fit(plan, board, sram, [flash, board.plan_bytes()], memory);
     let layers = layers(plan, model, board, costs);
     let runs = plan.runs(options.frames.get());
     let wider = || layers.iter().filter_map(|layer| layer.packing.as_ref());

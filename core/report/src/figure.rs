@@ -13,7 +13,7 @@ pub enum Kind {
     Counted,
     /// Cycles, time, energy: from parameters with a source.
     Modelled,
-    /// On hardware.
+    /// Timed on a board, or on the computer that a text names; or an accuracy.
     Measured,
 }
 

@@ -61,7 +61,7 @@ const TABLE: &[(&str, May)] = &[
     ("runner", May::Only(&["app", "board", "protocol", "report"])),
     ("server", May::Host(&["app", "runner", "protocol"])),
     ("cli", May::Host(&["app", "runner", "protocol"])),
-    ("frontend", May::Host(&["app", "protocol", "runtime", "seal"])),
+    ("frontend", May::Host(&["app"])),
     ("bench", May::Anything),
     ("tests", May::Anything),
     ("fuzz", May::Anything),
