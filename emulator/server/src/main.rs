@@ -27,7 +27,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Serve the page with its emulator
 #[derive(Debug, Parser)]
-#[command(name = "tilewright serve", version)]
+#[command(name = "tilewright serve", bin_name = "tilewright serve", version)]
 struct Program {
     #[command(subcommand)]
     errand: Option<Errand>,
