@@ -15,14 +15,13 @@ use crate::progress::Stage;
 use crate::result::{Done, LayerBytes, read_indices};
 use crate::run::{RunOptions, bytes_of, run_image};
 
-/// Runs a plan of `model` on `inputs` (int8, in the order of the model's inputs; other frames of the program get
-/// [others](inputs_of_frames)) and compares the
-/// output of every layer with the reference interpreter's, unless the run is sampled.
+/// Runs a plan of `model` on `inputs`: int8, in the order of the model's inputs; other frames of the
+/// program get [others](inputs_of_frames). Compares the output of every layer with the reference
+/// interpreter's, unless the run is sampled.
 ///
 /// # Errors
-/// As [`run_image`]; besides if the plan does not fit, or the reference takes longer than a worker
-/// may. A difference from the reference is a
-/// result, as is a fault of the emulated board.
+/// As [`run_image`]; besides if the plan does not fit, or comparing takes longer than it may. A
+/// difference from the reference is a result, as is a fault of the emulated board.
 pub fn run_plan(
     options: &RunOptions<'_>,
     board: &Board,

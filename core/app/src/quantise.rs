@@ -67,7 +67,7 @@ pub fn import(
 ///
 /// # Errors
 /// [`Blame::BadInput`] if the samples do not suit the model, or the model has no int8 form;
-/// [`Blame::TooLarge`] beyond `bounds`; [`Blame::Cancelled`] soon after `cancel` was asked.
+/// [`Blame::TooLarge`] beyond `bounds`; [`Blame::Cancelled`] soon after somebody wants an end.
 pub fn prepare(
     model: Model,
     samples: Samples<'_>,

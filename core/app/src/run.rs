@@ -75,7 +75,7 @@ pub fn bytes_of(inputs: &[Data]) -> Vec<u8> {
 ///
 /// # Errors
 /// If the image has no program, the payload has another length, firmware or worker are missing,
-/// the worker fails, or `cancel` is asked. A fault of the emulated board is a result.
+/// the worker fails, or somebody wants an end. A fault of the emulated board is a result.
 pub fn run_image(
     options: &RunOptions<'_>,
     board: &Board,

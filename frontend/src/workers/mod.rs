@@ -28,20 +28,11 @@ pub mod zoo;
 
 pub use serve::{Outcome, Sliced, Turn, serve, serve_in_slices};
 
-use sha2::{Digest, Sha256};
+use tilewright_app::hexadecimal;
 
 /// SHA-256 in hexadecimal digits.
 fn sha256(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hexadecimal(&tilewright_app::sha256(bytes))
 }
 
 #[cfg(test)]
