@@ -1,12 +1,11 @@
 //! Strategies side by side.
 
 use serde_json::{Value as Json, json};
-use tilewright_app::{Diagnostic, Prepared};
+use tilewright_app::{Diagnostic, Prepared, Use};
 use tilewright_board::Board;
 use tilewright_planner::{Planned, Strategy};
 use tilewright_report::{PlanReport, Value, compare, plain};
 
-use crate::energy_and_wear::Use;
 use crate::report;
 use crate::text::{BOLD, DIM, Side, Table, bytes, joules, micros, number};
 

@@ -14,7 +14,6 @@ mod interrupt;
 mod load;
 mod memory;
 mod outputs;
-mod port;
 mod progress;
 mod report;
 mod schedule;

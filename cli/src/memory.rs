@@ -1,6 +1,5 @@
-//! Memory maps as comma-separated values and as JSON.
+//! Memory maps as comma-separated values.
 
-use serde_json::{Value, json};
 use tilewright_planner::Planned;
 use tilewright_report::{MemoryMap, PlacedTensor, TensorUse, csv_row};
 
@@ -66,51 +65,4 @@ const fn word(why: TensorUse) -> &'static str {
         TensorUse::Output => "output",
         TensorUse::Other => "other",
     }
-}
-
-/// The memory map of a plan: rows as the map has them, their tensors by name, and each tensor's
-/// place and life.
-pub fn as_json(planned: &Planned) -> Value {
-    let tensors = PlacedTensor::of(&planned.plan);
-    let memory = &planned.memory;
-    let rows = memory.rows.iter().enumerate().map(|(position, row)| {
-        let live: Vec<Value> = memory
-            .live_at(position, &tensors)
-            .map(|(index, why)| {
-                json!({ "tensor": index, "name": tensors[index].name, "use": word(why) })
-            })
-            .collect();
-        json!({
-            "name": row.name,
-            "op": row.op,
-            "input_bytes": row.input_bytes,
-            "output_bytes": row.output_bytes,
-            "other_bytes": row.other_bytes,
-            "weight_bytes": row.weight_bytes,
-            "scratch_bytes": row.scratch_bytes,
-            "shared_bytes": row.shared_bytes,
-            "reserved_bytes": row.reserved_bytes,
-            "live_bytes": row.live_bytes,
-            "tensors": live,
-        })
-    });
-    let placed = tensors.iter().map(|tensor| {
-        json!({
-            "name": tensor.name,
-            "shape": tensor.shape,
-            "bytes": tensor.bytes,
-            "space": tensor.space,
-            "offset_bytes": tensor.offset,
-            "extent_bytes": tensor.extent,
-            "first_operator": tensor.first,
-            "end_operator": tensor.end,
-        })
-    });
-    json!({
-        "peak_live_bytes": memory.peak_live_bytes,
-        "peak_operator": memory.peak_row,
-        "arena_bytes": memory.arena_bytes,
-        "operators": rows.collect::<Vec<_>>(),
-        "tensors": placed.collect::<Vec<_>>(),
-    })
 }

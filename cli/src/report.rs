@@ -1,7 +1,9 @@
 //! Plans and runs for people, and a run's JSON.
 
 use serde_json::{Map, Value, json};
-use tilewright_app::{Diagnostic, Done, Mode, OutputValues, Prepared, RunResult};
+use tilewright_app::{
+    Diagnostic, Done, EnergyAndWear, Mode, OutputValues, PlanView, Port, Prepared, RunResult,
+};
 use tilewright_board::Board;
 use tilewright_plan::Micros;
 use tilewright_planner::Planned;
@@ -10,9 +12,7 @@ use tilewright_report::{
     short_name,
 };
 
-use crate::energy_and_wear::EnergyAndWear;
-use crate::memory;
-use crate::port::Port;
+use crate::energy_and_wear;
 use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
 
 /// How the model became int8.
@@ -27,7 +27,7 @@ pub fn preparation(prepared: &Prepared) -> String {
 
 /// A plan.
 #[must_use]
-pub fn plan(planned: &Planned, board: &Board, energy_and_wear: &EnergyAndWear) -> String {
+pub fn plan(planned: &Planned, board: &Board, used: &EnergyAndWear) -> String {
     let report = &planned.report;
     let mut text = format!(
         "{BOLD}{} on {}, strategy {}{BOLD:#}, input {}\n",
@@ -119,7 +119,7 @@ pub fn plan(planned: &Planned, board: &Board, energy_and_wear: &EnergyAndWear) -
             facts.add("no schedule is faster than", text, kind("bound_us"));
         }
     }
-    energy_and_wear.tell(&mut facts);
+    energy_and_wear::tell(used, &mut facts);
     if let Some(peak) = planned.memory.rows.get(planned.memory.peak_row) {
         let live = format!("{} at '{}'", bytes(peak.live_bytes.0), short_name(&peak.name));
         facts.add("most live", live, Some(Kind::Counted));
@@ -252,12 +252,7 @@ pub fn why_not(report: &PlanReport) -> String {
 
 /// A run.
 #[must_use]
-pub fn run(
-    report: &PlanReport,
-    result: &RunResult,
-    board: &Board,
-    energy_and_wear: &EnergyAndWear,
-) -> String {
+pub fn run(report: &PlanReport, result: &RunResult, board: &Board, used: &EnergyAndWear) -> String {
     let mut text = format!(
         "{BOLD}{} on {} (emulated by {}), strategy {}{BOLD:#}\n",
         plain(&report.model),
@@ -315,7 +310,7 @@ pub fn run(
     if let Some(stack) = &result.stack {
         facts.add("stack", depth(stack), Some(Kind::Counted));
     }
-    energy_and_wear.tell(&mut facts);
+    energy_and_wear::tell(used, &mut facts);
     text.push_str(&facts.print());
     if let Some(fault) = &result.fault {
         text.push_str(&broken(fault, &result.console));
@@ -406,7 +401,10 @@ fn broken(fault: &Fault, console: &str) -> String {
 }
 
 /// A report's keys.
-fn keys(report: &impl serde::Serialize) -> Result<Map<String, Value>, Diagnostic> {
+///
+/// # Errors
+/// Reports hold text and numbers only, so an error is ours.
+pub fn keys(report: &impl serde::Serialize) -> Result<Map<String, Value>, Diagnostic> {
     match serde_json::to_value(report) {
         Ok(Value::Object(keys)) => Ok(keys),
         Ok(_) => Err(Diagnostic::ours("A report is no object.", "JSON")),
@@ -421,15 +419,9 @@ fn keys(report: &impl serde::Serialize) -> Result<Map<String, Value>, Diagnostic
 pub fn plan_json(
     planned: &Planned,
     prepared: &Prepared,
-    energy_and_wear: &EnergyAndWear,
+    used: &EnergyAndWear,
 ) -> Result<Value, Diagnostic> {
-    let report = &planned.report;
-    let mut all = keys(report)?;
-    all.insert("samples".to_owned(), json!(prepared.samples));
-    all.insert("notes".to_owned(), json!(prepared.model.notes));
-    all.insert("memory".to_owned(), memory::as_json(planned));
-    energy_and_wear.insert(&mut all);
-    Ok(Value::Object(all))
+    keys(&PlanView::of(planned, prepared, used)).map(Value::Object)
 }
 
 /// A run as one flat object: the plan's keys, `latency_us` as `predicted_latency_us`; then the
@@ -441,7 +433,7 @@ pub fn run_json(
     report: &PlanReport,
     prepared: &Prepared,
     done: &Done,
-    energy_and_wear: &EnergyAndWear,
+    used: &EnergyAndWear,
 ) -> Result<Value, Diagnostic> {
     let mut all = keys(report)?;
     let result = &done.result;
@@ -490,7 +482,7 @@ pub fn run_json(
         "console": result.console,
     });
     all.extend(keys(&own)?);
-    energy_and_wear.insert(&mut all);
+    energy_and_wear::insert(used, &mut all)?;
     if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
         let modelled = [
             "predicted_latency_us",

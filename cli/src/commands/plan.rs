@@ -1,6 +1,8 @@
 //! `tilewright plan`.
 
-use tilewright_app::{Asked, Blame, Diagnostic, checked_plan, checks, find_remedies, is_unsuited};
+use tilewright_app::{
+    Asked, Blame, Diagnostic, Use, checked_plan, checks, find_remedies, is_unsuited,
+};
 use tilewright_model::Model;
 use tilewright_planner::{Options, Planned, Strategy};
 use tilewright_report::PlacedTensor;
@@ -10,7 +12,6 @@ use tilewright_runner::Native;
 use super::json;
 use crate::args::{Elements, Plan, ScheduleFiles, Strategies};
 use crate::columns::{self, Column};
-use crate::energy_and_wear::Use;
 use crate::outputs::Outputs;
 use crate::schedule::{self, schedule};
 use crate::{Said, interrupt, load, memory, progress, report};

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 use tilewright_app::{
-    Blame, Cancel, CardWish, Diagnostic, Done, Mode, Prepared, RunOptions, checked_plan, run_plan,
-    unsupported,
+    Blame, Cancel, CardWish, Diagnostic, Done, Mode, Prepared, RunOptions, Use, checked_plan,
+    run_plan, unsupported,
 };
 use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits, Workers};
 
@@ -14,7 +14,6 @@ use tilewright_planner::{Integrity, Options, Planned, Strategy};
 
 use super::json;
 use crate::args::{OnBoard, Run, ScheduleFiles};
-use crate::energy_and_wear::Use;
 use crate::outputs::Outputs;
 use crate::progress::Teller;
 use crate::schedule::{self, schedule};

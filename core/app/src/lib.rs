@@ -6,13 +6,18 @@
 mod board_view;
 mod bounds;
 mod card;
+mod energy_and_wear;
 mod files;
 mod host;
 mod integrity;
 mod judge;
+mod memory_view;
+mod model_view;
 mod package;
 mod plan_file;
+mod plan_view;
 mod planning;
+mod port;
 mod progress;
 mod quantise;
 mod remedies;
@@ -26,13 +31,18 @@ mod zoo_view;
 pub use board_view::BoardView;
 pub use bounds::Bounds;
 pub use card::{CardTrouble, CardWish};
+pub use energy_and_wear::{EnergyAndWear, EnergyAndWearView, IntegrityView, Use};
 pub use files::{export, export_tflite};
 pub use host::{Cancel, Host, Silent};
 pub use integrity::{checks, checks_of, images_again, plan_image, room_for};
 pub use judge::{compare, run_plan};
+pub use memory_view::{LiveView, MemoryView, PlacedView, RowView};
+pub use model_view::{KindView, ModelView, OperatorView, StateView, UnknownView};
 pub use package::{Package, PackagedFile, package};
 pub use plan_file::{PlanFile, StoreStart};
+pub use plan_view::PlanView;
 pub use planning::{checked_plan, is_unsuited, no_plan, no_recipe, plan_file, prove, unsupported};
+pub use port::Port;
 pub use progress::{Progress, Stage};
 pub use quantise::{
     Examined, Prepared, SampleFile, Samples, examine, import, prepare, random_inputs, read_inputs,
