@@ -62,6 +62,7 @@ const TABLE: &[(&str, May)] = &[
     ("server", May::Host(&["app", "runner", "protocol"])),
     ("cli", May::Host(&["app", "runner", "protocol"])),
     ("frontend", May::Host(&["app"])),
+    ("js", May::Host(&["app", "protocol", "runtime", "seal"])),
     ("bench", May::Anything),
     ("tests", May::Anything),
     ("fuzz", May::Anything),
