@@ -35,13 +35,13 @@ pub fn ci(project: &Project) -> Result<bool> {
     let own = ["--package", "tilewright-xtask"];
     steps.tests("xtask tests", || test::cargo_test(project, Workspace::Main, &own, None));
 
-    let page = "tilewright-frontend";
+    let [page, package] = ["tilewright-frontend", "tilewright-js"];
     lint(
         project,
         &mut steps,
         Workspace::Main,
         "workspace",
-        &["--release", "--workspace", "--exclude", page, "--all-targets"],
+        &["--release", "--workspace", "--exclude", page, "--exclude", package, "--all-targets"],
     );
     lint(
         project,
@@ -49,6 +49,13 @@ pub fn ci(project: &Project) -> Result<bool> {
         Workspace::Main,
         "page",
         &["--profile=web", "--package", page, "--target=wasm32-unknown-unknown"],
+    );
+    lint(
+        project,
+        &mut steps,
+        Workspace::Main,
+        "JavaScript package",
+        &["--profile=web", "--package", package, "--target=wasm32-unknown-unknown"],
     );
     lint(project, &mut steps, Workspace::Worker, "worker", &["--release", "--all-targets"]);
     steps.check("lints, firmware", || {

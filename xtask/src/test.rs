@@ -30,6 +30,7 @@ pub fn add_steps(project: &Project, filter: Option<&str>, without: &[&str], step
         ("build firmware", Part::Firmware),
         ("build worker", Part::Worker),
         ("build page", Part::Page),
+        ("build JavaScript package", Part::Js),
         ("build workspace", Part::Server),
     ] {
         steps.work(name, || build::build(project, Some(part), Selection::Tests));

@@ -1,15 +1,18 @@
-//! Builds the parts into `dist/`, in the order of their needs: firmware, worker, page, server.
+//! Builds the parts into `dist/`, in the order of their needs: firmware, worker, page, JavaScript package,
+//! server.
 //!
 //! ```text
 //! dist/firmware/<board>.elf, manifest.json    dist/bin/tilewright-worker    dist/page/
 //! dist/clock/<board>.elf                      what measures a board's core
 //! dist/bring-up/<board>.elf                   what tests a new board
+//! dist/js/                        the JavaScript package
 //! target/release/tilewright                   the command line, with the server in it
 //! ```
 
 mod compressed;
 mod files;
 mod firmware;
+mod js;
 mod offline;
 mod page;
 mod paths;
@@ -38,6 +41,8 @@ pub enum Part {
     Worker,
     /// The page (and the firmware, which it offers for download)
     Page,
+    /// The JavaScript package
+    Js,
     /// The command line, with the server in it
     Server,
 }
@@ -63,7 +68,10 @@ pub fn build(project: &Project, only: Option<Part>, selection: Selection) -> Res
         needs.push(Need::Worker);
     }
     if wants(Part::Page) {
-        needs.extend([Need::WasmOpt, Need::WasmBindgen, Need::Trunk]);
+        needs.push(Need::Trunk);
+    }
+    if wants(Part::Page) || wants(Part::Js) {
+        needs.extend([Need::WasmOpt, Need::WasmBindgen]);
     }
     setup::ensure(project, &needs)?;
 
@@ -76,6 +84,9 @@ pub fn build(project: &Project, only: Option<Part>, selection: Selection) -> Res
     }
     if wants(Part::Page) {
         timed("page", || page::build(project))?;
+    }
+    if wants(Part::Js) {
+        timed("JavaScript package", || js::build(project))?;
     }
     if wants(Part::Server) {
         timed("command line and server", || server(project, selection))?;

@@ -13,8 +13,11 @@ use super::{compressed, files, hexadecimal, offline};
 use crate::process;
 use crate::project::{Project, Workspace};
 
+/// What WASM programs are compiled for.
+pub(super) const TARGET: &str = "wasm32-unknown-unknown";
+
 /// Folders of the project that cannot be part of the page.
-const APART: [&str; 15] = [
+const APART: [&str; 16] = [
     ".ci",
     ".git",
     "bench",
@@ -27,6 +30,7 @@ const APART: [&str; 15] = [
     "emulator/server",
     "emulator/worker",
     "firmware/boards",
+    "frontend/js",
     "target",
     "tests",
     "xtask",
@@ -48,11 +52,7 @@ pub fn build(project: &Project) -> Result<()> {
     let mut command = project.command("trunk");
     command.args(["--skip-version-check", "build", "--release"]);
     command.env("CARGO_TARGET_DIR", project.target(Workspace::Main));
-    // Separated as cargo wants it, since paths may hold spaces.
-    let mut flags = Remapped::new(project, Workspace::Main)?.flags()?;
-    // Every browser has had vectors since 2023; calibrating needs them.
-    flags.extend(["-C".to_owned(), "target-feature=+simd128".to_owned()]);
-    command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")).env_remove("RUSTFLAGS");
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags(project)?).env_remove("RUSTFLAGS");
     // trunk refuses the value 1, which is the usual one.
     command.env_remove("NO_COLOR");
     process::visible(&mut command)?;
@@ -60,6 +60,17 @@ pub fn build(project: &Project) -> Result<()> {
     offline::complete(&page)?;
     compressed::add(&page)?;
     files::write_if_changed(&stamp, now.as_bytes())
+}
+
+/// The flags that WASM programs are compiled with, as cargo separates them, since paths may hold spaces.
+///
+/// # Errors
+/// As [`Remapped`].
+pub(super) fn flags(project: &Project) -> Result<String> {
+    let mut flags = Remapped::new(project, Workspace::Main)?.flags()?;
+    // Every browser has had vectors since 2023; calibrating needs them.
+    flags.extend(["-C".to_owned(), "target-feature=+simd128".to_owned()]);
+    Ok(flags.join("\x1f"))
 }
 
 fn fingerprint(project: &Project) -> Result<String> {
