@@ -4,17 +4,17 @@ pub mod board;
 mod values;
 
 use std::ffi::OsString;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use tilewright_app::{CardWish, Mode};
 use tilewright_model::quantise::RangeRule;
-use tilewright_model::tiling::Grid;
 use tilewright_plan::{Bytes, Micros};
-use tilewright_planner::{Integrity, Objective, Overlaid, Packing, Strategy};
+use tilewright_planner::Strategy;
+use tilewright_report::{Integrity, Kernels, Objective, Outputs, Packing, PlanSettings, choice};
 
-use values::{bytes, dimension, frames, part, period};
+use values::{bytes, dimension, part, period};
 
 /// Plans, shows and runs neural networks that are bigger than a microcontroller's memory.
 ///
@@ -111,21 +111,23 @@ pub struct OnBoard {
     /// Board, as `tilewright boards` names it
     #[arg(long)]
     pub board: String,
-    /// Kernels of the board's firmware: `small` ones take less than half the flash, and longer
-    #[arg(long, value_enum, default_value_t = Kernels::Fast)]
+    /// Kernels of the board's firmware: `fast`, or `small`, which take less than half the flash, and longer
+    #[arg(long, default_value = "fast", value_parser = choice::<Kernels>)]
     pub kernels: Kernels,
     /// Largest tensor arena, such as 65536 or 64KiB; else what the board has
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub sram: Option<Bytes>,
-    /// What strategy auto makes least: of the plans that fit the latency, or the tensor arena
-    #[arg(long, value_enum, default_value_t = Least::Latency)]
-    pub objective: Least,
+    /// What strategy auto makes least: the `latency` of the plans that fit, or the tensor arena (`memory`)
+    #[arg(long, default_value = "latency", value_parser = choice::<Objective>)]
+    pub objective: Objective,
     /// Let strategy auto use no memory outside of the chip
     #[arg(long)]
     pub inside: bool,
-    /// How weights are packed
-    #[arg(long, value_enum, default_value_t = PackingChoice::Auto)]
-    pub packing: PackingChoice,
+    /// How weights are packed: `plain`, in pairs of output channels; `fast`, transformed (3x3, 3.6 times the
+    /// bytes) wherever flash has room; `sparse`, without their zeros wherever they take fewer bytes so; or `auto`:
+    /// what is modelled to be faster for each layer, or fits
+    #[arg(long, default_value = "auto", value_parser = choice::<Packing>)]
+    pub packing: Packing,
     /// Let the input arrive in rows, as from a camera, while others are used: strategy auto then holds no more rows
     /// than depth-first groups need at once
     #[arg(long)]
@@ -133,21 +135,21 @@ pub struct OnBoard {
     /// Make the layers of most active memory in tiles, rows by columns, such as 2x2, one tile after the other
     /// (with any strategy); pixels at the tiles' edges are computed again
     #[arg(long, value_name = "ROWSxCOLUMNS")]
-    pub tiles: Option<Grid>,
-    /// Layers are made in tiles whose active memory is more than this part of the peak, and those between
-    #[arg(long, value_name = "0..1", default_value = "0.4", requires = "tiles", value_parser = part)]
-    pub threshold: u16,
-    /// How strategy overlay makes outputs: where they belong, by the core, or staged: in SRAM, from where DMA
-    /// moves them
-    #[arg(long, value_enum, default_value_t = OutputsChoice::Direct)]
-    pub outputs: OutputsChoice,
+    pub tiles: Option<String>,
+    /// Layers are made in tiles whose active memory is more than this part of the peak, and those between; else 0.4
+    #[arg(long, value_name = "0..1", requires = "tiles", allow_hyphen_values = true)]
+    pub threshold: Option<f64>,
+    /// How strategy overlay makes outputs: `direct`, where they belong, by the core; or `staged`, in SRAM, from
+    /// where DMA moves them
+    #[arg(long, default_value = "direct", value_parser = choice::<Outputs>)]
+    pub outputs: Outputs,
     /// Size of the buffers that hold tiles, of strategies with buffers of one size (swap); else a
     /// quarter of the arena
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub buffer: Option<Bytes>,
-    /// Frames to compute one after the other, 1 to 1000: predicted times are those of all of them
-    #[arg(long, value_name = "N", default_value = "1", value_parser = frames, allow_hyphen_values = true)]
-    pub frames: NonZeroU32,
+    /// Frames to compute one after the other, 1 to 1000: predicted times are those of all of them; else one
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub frames: Option<u32>,
     /// Class of the card in the board's slot; else the one that goes with the board
     #[arg(long, value_name = "CLASS")]
     pub card: Option<String>,
@@ -155,6 +157,29 @@ pub struct OnBoard {
     /// else frames follow each other at once
     #[arg(long, value_name = "TIME", value_parser = period, allow_hyphen_values = true)]
     pub period: Option<Micros>,
+}
+
+impl OnBoard {
+    /// What a plan is asked for here.
+    pub fn settings(&self, integrity: Integrity) -> PlanSettings {
+        PlanSettings {
+            board: self.board.clone(),
+            kernels: self.kernels,
+            sram_bytes: self.sram.map(|sram| sram.0),
+            buffer_bytes: self.buffer.map(|buffer| buffer.0),
+            frames: self.frames,
+            objective: self.objective,
+            inside: self.inside,
+            packing: self.packing,
+            outputs: self.outputs,
+            tiles: self.tiles.clone(),
+            threshold: self.threshold,
+            stream_input: self.stream_input,
+            card: self.card.clone(),
+            integrity,
+            ..PlanSettings::default()
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -484,75 +509,6 @@ pub enum Elements {
     Int8,
     /// 32-bit floats: memory alone
     Float32,
-}
-
-/// Which firmware a board has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kernels {
-    /// Loops written out, for speed
-    Fast,
-    /// As little code as there can be
-    Small,
-}
-
-/// What strategy `auto` makes least.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Least {
-    /// The predicted latency; of equally fast plans the arena
-    Latency,
-    /// The tensor arena; of equal ones the latency
-    Memory,
-}
-
-impl From<Least> for Objective {
-    fn from(least: Least) -> Self {
-        match least {
-            Least::Latency => Self::Latency,
-            Least::Memory => Self::Memory,
-        }
-    }
-}
-
-/// How weights are packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PackingChoice {
-    /// Transformed or without their zeros where a layer is modelled to be faster so, or does not fit flash otherwise
-    Auto,
-    /// In pairs of output channels
-    Plain,
-    /// Transformed (3x3, 3.6 times the bytes) wherever flash has room; else as auto
-    Fast,
-    /// Without their zeros wherever they take fewer bytes so; else as auto
-    Sparse,
-}
-
-impl From<PackingChoice> for Packing {
-    fn from(choice: PackingChoice) -> Self {
-        match choice {
-            PackingChoice::Auto => Self::Auto,
-            PackingChoice::Plain => Self::Plain,
-            PackingChoice::Fast => Self::Fast,
-            PackingChoice::Sparse => Self::Sparse,
-        }
-    }
-}
-
-/// How strategy `overlay` makes outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OutputsChoice {
-    /// The core writes them where they belong
-    Direct,
-    /// The core makes them in SRAM, DMA moves them
-    Staged,
-}
-
-impl From<OutputsChoice> for Overlaid {
-    fn from(choice: OutputsChoice) -> Self {
-        match choice {
-            OutputsChoice::Direct => Self::THESIS,
-            OutputsChoice::Staged => Self::ALL,
-        }
-    }
 }
 
 /// One strategy, or all.

@@ -10,33 +10,24 @@ use tilewright_app::{
 use tilewright_board::Board;
 use tilewright_float::{FloatComparison, FloatError, Subject};
 use tilewright_model::quantise::QuantiseOptions;
-use tilewright_model::tiling::Tiling;
 use tilewright_model::{Data, Model, Store};
 use tilewright_planner::{Integrity, Options, Recipe};
-use tilewright_report::sentence;
+use tilewright_report::{PlanSettings, sentence};
 
-use crate::args::{FromRecipe, Kernels, ModelFile, OnBoard, Quantised};
+use crate::args::{FromRecipe, ModelFile, OnBoard, Quantised};
 use crate::files::{self, INPUT_LIMIT, MODEL_LIMIT, SAMPLES_LIMIT};
 
 /// The word that stands for made-up samples.
 const RANDOM: &str = "random";
 
-/// The board with this id, the vendor's way to write it will do, with the firmware that is asked for.
+/// The board with the firmware that is asked for, and the planner's choices.
 ///
 /// # Errors
-/// [`Blame::BadInput`] with the boards that there are.
-pub fn board(on: &OnBoard) -> Result<Board, Diagnostic> {
-    let board = board_of(&on.board)?;
-    match on.kernels {
-        Kernels::Fast => Ok(board),
-        Kernels::Small => board.small().ok_or_else(|| {
-            Diagnostic::new(
-                Blame::BadInput,
-                format!("There is no firmware with small kernels for '{}'.", board.id),
-                "--kernels",
-                "Leave out `--kernels small`.",
-            )
-        }),
+/// [`Blame::BadInput`] at the option that is wrong.
+pub fn asked(on: &OnBoard, integrity: Integrity) -> Result<(Board, Options), Diagnostic> {
+    match tilewright_app::resolve(&on.settings(integrity)) {
+        Ok(resolved) => Ok((resolved.board, resolved.options)),
+        Err(problem) => Err(Diagnostic { place: format!("--{}", problem.place), ..problem }),
     }
 }
 
@@ -45,10 +36,9 @@ pub fn board(on: &OnBoard) -> Result<Board, Diagnostic> {
 /// # Errors
 /// If there is none.
 pub fn board_of(name: &str) -> Result<Board, Diagnostic> {
-    tilewright_board::find(&name.to_lowercase()).map_err(|error| {
-        let what_to_do = "`tilewright boards` lists the boards.";
-        Diagnostic::new(Blame::BadInput, format!("{error}."), "--board", what_to_do)
-    })
+    let settings = PlanSettings { board: name.to_owned(), ..PlanSettings::default() };
+    tilewright_app::board_of(&settings)
+        .map_err(|problem| Diagnostic { place: "--board".to_owned(), ..problem })
 }
 
 /// The file's name without its folder.
@@ -298,40 +288,6 @@ pub fn input(prepared: &Prepared, file: Option<&Path>) -> Result<Vec<Data>, Diag
     let Some(path) = file else { return Ok(prepared.first.clone()) };
     let bytes = files::read(path, "input", INPUT_LIMIT)?;
     prepared.input(&name(path), &bytes)
-}
-
-/// The planner's choices.
-///
-/// # Errors
-/// If there is no such card, or the board has no place for one.
-pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Diagnostic> {
-    let wrong = |error: String, what_to_do: &str| {
-        Diagnostic::new(Blame::BadInput, error, "--card", what_to_do)
-    };
-    let card = match &on.card {
-        Some(_) if board.slot.is_none() => {
-            let error = format!("{} has no place for a card.", board.id);
-            return Err(wrong(error, "`tilewright boards` says which boards have one."));
-        }
-        Some(id) => Some(tilewright_board::find_card(id).map_err(|error| {
-            wrong(format!("{error}."), "Leave it out for the card that goes with the board.")
-        })?),
-        None => None,
-    };
-    Ok(Options {
-        sram: on.sram,
-        buffer: on.buffer,
-        frames: on.frames,
-        card,
-        integrity: Integrity::Trusted,
-        objective: on.objective.into(),
-        is_inside: on.inside,
-        packing: on.packing.into(),
-        overlaid: on.outputs.into(),
-        streams_input: on.stream_input,
-        tiling: on.tiles.map(|grid| Tiling { grid, threshold: on.threshold }),
-        ..Options::default()
-    })
 }
 
 /// Most bytes of a recipe: a large network's has a megabyte.

@@ -45,8 +45,12 @@ export interface PlanOptions extends InspectOptions {
   tiles?: string;
   /** Layers are made in tiles whose active memory is more than this part of the peak, 0 to 1. */
   threshold?: number;
-  /** Whether the firmware compares what it brings from a card with checksums. */
-  integrity?: boolean;
+  /** Another clock than the board's: what if. */
+  clock_hz?: number;
+  /** Bytes a second that the card reads at, if other than its class. */
+  card_bytes_per_second?: number;
+  /** What is done about wrong bytes from a card: with `"checked"` the firmware compares them with checksums. */
+  integrity?: "trusted" | "checked";
   /** Time from one frame to the next, for wear of the card. */
   period_us?: number;
   /** How ranges follow from the samples: `minmax`, `percentile`, `percentile=99.9` or `mse`. */

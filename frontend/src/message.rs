@@ -6,7 +6,7 @@
 
 mod graph;
 mod quantise;
-mod settings;
+mod schedule_file;
 mod sparsity;
 mod summary;
 mod tiles;
@@ -17,11 +17,11 @@ use tilewright_board::Board;
 use tilewright_report::{
     Blame, Diagnostic, FitReport, MemoryMap, Occupancy, PlacedTensor, PlanReport, Timeline, Traffic,
 };
-pub use tilewright_report::{Comparison, LayerCheck, RunResult};
+pub use tilewright_report::{Comparison, Integrity, LayerCheck, PlanSettings, RunResult};
 
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
 pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
-pub use settings::{Integrity, PlanSettings, ScheduleFile};
+pub use schedule_file::ScheduleFile;
 pub use sparsity::{SparsityFacts, SparsityLayer};
 pub use summary::{KindFacts, SummaryFacts};
 pub use tiles::{TileBox, TiledMap, TiledRegion, TilesFacts};
@@ -58,7 +58,7 @@ pub enum Reply<R> {
 }
 
 /// What the importer is asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ImportRequest {
     /// Reads and quantises a model. Buffers: the file and those that it keeps weights in, unless it
     /// is one of the zoo; files of samples to calibrate with, if there are: `.npy` with many each, or
@@ -239,7 +239,7 @@ pub struct ReferenceFacts {
 }
 
 /// What the planner is asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PlanRequest {
     /// Which boards there are.
     Boards,

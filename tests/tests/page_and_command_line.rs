@@ -12,7 +12,7 @@ use tilewright_frontend::message::{
 use tilewright_frontend::workers::import::Importer;
 use tilewright_frontend::workers::plan::Planner;
 use tilewright_frontend::workers::{Sliced, Turn};
-use tilewright_report::{Diagnostic, PlanReport};
+use tilewright_report::{Diagnostic, Integrity, Kernels, Objective, Outputs, Packing, PlanReport};
 use tilewright_tests::emulated::project;
 use tilewright_tests::program::program;
 
@@ -78,12 +78,29 @@ fn in_the_page(model: &Model, settings: PlanSettings) -> Result<PlanReport, Diag
 
 fn on_the_command_line(model: &Model, settings: &PlanSettings) -> Output {
     let mut command = program();
-    command.args(["plan", &model.argument, "--json", "--board", &settings.board]);
-    command.args(["--strategy", &settings.strategy]);
-    if let Some(sram) = settings.sram_bytes {
-        command.args(["--sram", &sram.to_string()]);
-    }
+    command.args(["plan", &model.argument, "--json"]).args(arguments(settings));
     command.output().unwrap()
+}
+
+/// The command line's options that say what settings say.
+fn arguments(settings: &PlanSettings) -> Vec<String> {
+    let usual = serde_json::to_value(PlanSettings::default()).unwrap();
+    let given = serde_json::to_value(settings).unwrap();
+    let mut arguments = Vec::new();
+    for (key, value) in given.as_object().unwrap() {
+        let option = format!("--{}", key.trim_end_matches("_bytes").replace('_', "-"));
+        match value {
+            _ if *value == usual[key] => {}
+            Value::Bool(_) => arguments.push(option),
+            Value::String(word) if key == "integrity" => {
+                assert_eq!(word, "checked");
+                arguments.push(option);
+            }
+            Value::String(word) => arguments.extend([option, word.clone()]),
+            _ => arguments.extend([option, value.to_string()]),
+        }
+    }
+    arguments
 }
 
 fn settings(strategy: &str, sram_bytes: Option<u64>) -> PlanSettings {
@@ -93,6 +110,35 @@ fn settings(strategy: &str, sram_bytes: Option<u64>) -> PlanSettings {
         sram_bytes,
         ..PlanSettings::default()
     }
+}
+
+/// Plans where page and program have the same figures; how many were compared.
+fn compare(model: &Model, settings: PlanSettings) -> usize {
+    let output = on_the_command_line(model, &settings);
+    let asked = format!("{} {:?}", model.argument, arguments(&settings));
+    let report = match in_the_page(model, settings) {
+        Ok(report) => report,
+        Err(problem) => {
+            assert_eq!(output.status.code(), Some(2), "{asked}: {problem}");
+            return 0;
+        }
+    };
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown: Value = serde_json::from_str(&serde_json::to_string(&report).unwrap()).unwrap();
+    for (key, shown) in shown.as_object().unwrap() {
+        match shown {
+            // The page tries remedies one by one, and draws them as they come.
+            _ if key == "does_not_fit" => {}
+            // The command line says energy and wear besides, and how they came to be.
+            Value::Object(kinds) if key == "kinds" => {
+                let is_same = kinds.iter().all(|(name, kind)| said[key][name] == *kind);
+                assert!(is_same, "{asked}: {key}");
+            }
+            _ => assert_eq!(said[key], *shown, "{asked}: {key}"),
+        }
+    }
+    assert_eq!(said["fits"], report.fits);
+    1
 }
 
 #[test]
@@ -109,35 +155,35 @@ fn plans_have_the_same_figures() {
         for (strategy, sram) in
             [("resident", None), ("reordered", None), ("auto", Some(40_000)), ("swap", None)]
         {
-            let settings = settings(strategy, sram);
-            let output = on_the_command_line(model, &settings);
-            let Ok(report) = in_the_page(model, settings) else {
-                assert_eq!(output.status.code(), Some(2), "{} {strategy}", model.argument);
-                continue;
-            };
-            let said: Value = serde_json::from_slice(&output.stdout).unwrap();
-            let shown = serde_json::to_string(&report).unwrap();
-            let shown: Value = serde_json::from_str(&shown).unwrap();
-            for (key, shown) in shown.as_object().unwrap() {
-                let place = format!("{} {strategy}: {key}", model.argument);
-                match shown {
-                    // The page tries remedies one by one, and draws them as they come.
-                    _ if key == "does_not_fit" => {}
-                    // The command line says energy and wear besides, and how they came to be.
-                    Value::Object(kinds) if key == "kinds" => {
-                        assert!(
-                            kinds.iter().all(|(name, kind)| said[key][name] == *kind),
-                            "{place}"
-                        );
-                    }
-                    _ => assert_eq!(said[key], *shown, "{place}"),
-                }
-            }
-            assert_eq!(said["fits"], report.fits);
-            compared += 1;
+            compared += compare(model, settings(strategy, sram));
         }
     }
     assert!(compared >= 15, "{compared}");
+}
+
+#[test]
+fn every_option_means_the_same() {
+    let auto = settings("auto", None);
+    let swap = PlanSettings { board: "nucleo-f767zi".to_owned(), ..settings("swap", None) };
+    let tiles = Some("2x3".to_owned());
+    let asked = [
+        PlanSettings { objective: Objective::Memory, ..auto.clone() },
+        PlanSettings { stream_input: true, objective: Objective::Memory, ..auto.clone() },
+        PlanSettings { kernels: Kernels::Small, inside: true, ..auto.clone() },
+        PlanSettings { packing: Packing::Plain, frames: Some(3), ..auto },
+        PlanSettings { packing: Packing::Fast, ..settings("resident", None) },
+        PlanSettings { packing: Packing::Sparse, ..settings("reordered", None) },
+        PlanSettings { outputs: Outputs::Staged, ..settings("overlay", Some(16_384)) },
+        PlanSettings { tiles: tiles.clone(), ..settings("resident", None) },
+        PlanSettings { tiles, threshold: Some(0.7), ..settings("resident", None) },
+        PlanSettings { buffer_bytes: Some(8_192), ..swap.clone() },
+        PlanSettings { card: Some("paper-swapnn".to_owned()), ..swap.clone() },
+        PlanSettings { integrity: Integrity::Checked, ..swap },
+    ];
+    let model = Model::zoo("mobilenet-v1-w0.25-r96");
+    let count = asked.len();
+    let compared: usize = asked.into_iter().map(|settings| compare(&model, settings)).sum();
+    assert_eq!(compared, count);
 }
 
 /// What the command line says on standard error, in one line.

@@ -1,11 +1,6 @@
 //! Values of the command line's words.
 
-use std::num::NonZeroU32;
-
 use tilewright_plan::{Bytes, Micros};
-
-/// Most frames that are simulated: timelines of more would fill memory.
-const MOST_FRAMES: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 
 /// A dimension that a file leaves open, with its value.
 pub fn dimension(text: &str) -> Result<(String, usize), String> {
@@ -21,14 +16,6 @@ pub fn part(text: &str) -> Result<u16, String> {
     match text.parse::<f64>() {
         Ok(part) if (0.0..=1.0).contains(&part) => Ok((part * 1000.0).round() as u16),
         _ => Err("give a part from 0 to 1, such as 0.4".to_owned()),
-    }
-}
-
-/// How many frames.
-pub fn frames(text: &str) -> Result<NonZeroU32, String> {
-    match text.parse() {
-        Ok(frames) if frames <= MOST_FRAMES => Ok(frames),
-        _ => Err(format!("give a number of frames from 1 to {MOST_FRAMES}")),
     }
 }
 

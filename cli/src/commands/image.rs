@@ -18,12 +18,12 @@ pub fn image(options: &Image) -> Result<Said, Diagnostic> {
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
     let host = Native::new(&mut tell, &cancel);
-    let board = load::board(&options.on)?;
+    let integrity = options.checked.integrity();
+    let (board, choices) = load::asked(&options.on, integrity)?;
     let dist = Dist::find()?;
     let prepared = load::prepared(&options.on.quantised, &host)?;
-    let integrity = options.checked.integrity();
     let recipe = load::recipe(&options.from, &prepared.model)?;
-    let choices = Options { integrity, recipe, ..load::options(&options.on, &board)? };
+    let choices = Options { recipe, ..choices };
     let planned = checked_plan(&prepared.model, &board, options.strategy, &choices, &host)?;
     let plan = plan_file(&planned, &prepared.model, &board, integrity, &host)?;
     drop(teller);

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use tilewright_app::{Diagnostic, checked_plan};
 use tilewright_plan::Bytes;
-use tilewright_planner::{Options, Overlaid, Planned, Strategy};
+use tilewright_planner::{Integrity, Options, Overlaid, Planned, Strategy};
 use tilewright_report::{csv_row, plain};
 use tilewright_runner::Native;
 
@@ -63,9 +63,9 @@ pub fn overlay(options: &Overlay) -> Result<Said, Diagnostic> {
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
     let host = Native::new(&mut tell, &cancel);
-    let board = load::board(&options.on)?;
+    let (board, choices) = load::asked(&options.on, Integrity::Trusted)?;
     let prepared = load::prepared(&options.on.quantised, &host)?;
-    let (model, choices) = (&prepared.model, load::options(&options.on, &board)?);
+    let model = &prepared.model;
     let nothing = Overlaid { inputs: false, filters: false, parameters: false, ..Overlaid::THESIS };
     let inputs = Overlaid { inputs: true, ..nothing };
     let filters = Overlaid { filters: true, ..inputs };

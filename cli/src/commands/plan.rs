@@ -31,12 +31,12 @@ pub fn plan(options: &Plan) -> Result<Said, Diagnostic> {
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
     let host = Native::new(&mut tell, &cancel);
-    let board = load::board(&options.on)?;
+    let integrity = options.checked.integrity();
+    let (board, choices) = load::asked(&options.on, integrity)?;
     let network = load::network(&options.on.quantised)?;
     let prepared = load::prepared(&options.on.quantised, &host)?;
-    let integrity = options.checked.integrity();
     let recipe = load::recipe(&options.from, &prepared.model)?;
-    let choices = Options { integrity, recipe, ..load::options(&options.on, &board)? };
+    let choices = Options { recipe, ..choices };
     let (strategies, is_all) = match options.strategy {
         Strategies::One(strategy) => (vec![strategy], false),
         Strategies::All => (Strategy::ALL.to_vec(), true),
@@ -84,7 +84,7 @@ pub fn plan(options: &Plan) -> Result<Said, Diagnostic> {
     if integrity.keeps() && !is_all {
         checks(planned[0], &board)?;
     }
-    let used = Use::new(&board, &choices, options.on.period).checked(integrity);
+    let used = Use::new(&board, &choices, options.on.period);
     let text = match (options.json.json, is_all) {
         (true, true) => {
             let all = columns.iter().map(|column| column.json(&prepared, &board, &used));

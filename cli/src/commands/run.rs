@@ -52,9 +52,14 @@ impl Emulated {
     ///
     /// # Errors
     /// If something is missing, cannot be read, or does not suit.
-    pub fn new(on: &OnBoard, input: Option<&Path>, mode: Mode) -> Result<Self, Diagnostic> {
+    pub fn new(
+        on: &OnBoard,
+        integrity: Integrity,
+        input: Option<&Path>,
+        mode: Mode,
+    ) -> Result<Self, Diagnostic> {
         let cancel = interrupt::cancelled_by_ctrl_c()?;
-        let board = load::board(on)?;
+        let (board, options) = load::asked(on, integrity)?;
         let dist = Dist::find()?;
         let workers = Workers::new(&dist);
         workers.ready()?;
@@ -63,7 +68,6 @@ impl Emulated {
         let prepared =
             load::prepared(&on.quantised, &Native::new(&mut |p| teller.tell(&p), &cancel))?;
         let inputs = load::input(&prepared, input)?;
-        let options = load::options(on, &board)?;
         Ok(Self {
             board,
             prepared,
@@ -78,11 +82,10 @@ impl Emulated {
         })
     }
 
-    /// The same with these things going wrong with the card, and this done about it.
+    /// The same with these things going wrong with the card.
     #[must_use]
-    pub fn with_card_faults(self, card_faults: &[CardWish], integrity: Integrity) -> Self {
-        let options = Options { integrity, ..self.options };
-        Self { card_faults: card_faults.to_vec(), options, ..self }
+    pub fn with_card_faults(self, card_faults: &[CardWish]) -> Self {
+        Self { card_faults: card_faults.to_vec(), ..self }
     }
 
     /// Plans with `strategy` and runs the plan, if it fits.
@@ -133,12 +136,12 @@ pub fn run(options: &Run) -> Result<Said, Diagnostic> {
     read.extend(options.input.clone());
     let files = [perfetto, schedule_csv, schedule_json];
     let mut outputs = Outputs::new(options.json.json, files, &read)?;
-    let emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
     let integrity = options.checked.integrity();
-    let mut emulated = emulated.with_card_faults(&options.card_faults, integrity);
+    let emulated = Emulated::new(&options.on, integrity, options.input.as_deref(), options.mode)?;
+    let mut emulated = emulated.with_card_faults(&options.card_faults);
     emulated.options.recipe = load::recipe(&options.from, &emulated.prepared.model)?;
     let Ran { planned, done } = emulated.run(options.strategy)?;
-    let used = Use::new(&emulated.board, &emulated.options, options.on.period).checked(integrity);
+    let used = Use::new(&emulated.board, &emulated.options, options.on.period);
     let Some(mut done) = done else {
         if options.json.json {
             let energy_and_wear = used.of_plan(&planned);

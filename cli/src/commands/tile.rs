@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use tilewright_app::{Blame, Diagnostic, checked_plan, is_unsuited};
 use tilewright_model::{Model, tiling};
-use tilewright_planner::{Options, Planned, tilings};
+use tilewright_planner::{Integrity, Options, Planned, tilings};
 use tilewright_report::plain;
 use tilewright_runner::Native;
 
@@ -69,9 +69,9 @@ pub fn tile(options: &Tile) -> Result<Said, Diagnostic> {
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
     let host = Native::new(&mut tell, &cancel);
-    let board = load::board(&options.on)?;
+    let (board, choices) = load::asked(&options.on, Integrity::Trusted)?;
     let prepared = load::prepared(&options.on.quantised, &host)?;
-    let (model, choices) = (&prepared.model, load::options(&options.on, &board)?);
+    let model = &prepared.model;
     let mut ways = vec![None];
     match choices.tiling {
         Some(tiling) => ways.push(Some(tiling)),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tilewright_app::{Blame, Diagnostic, Mode};
-use tilewright_planner::Strategy;
+use tilewright_planner::{Integrity, Strategy};
 use tilewright_report::{Difference, sentence};
 
 use super::json;
@@ -34,7 +34,8 @@ pub fn verify(options: &Verify) -> Result<Said, Diagnostic> {
     if options.float {
         return super::float::compare(options);
     }
-    let mut emulated = Emulated::new(&options.on, options.input.as_deref(), Mode::Full)?;
+    let mut emulated =
+        Emulated::new(&options.on, Integrity::Trusted, options.input.as_deref(), Mode::Full)?;
     let mut all = Vec::new();
     for strategy in Strategy::ALL {
         all.push(match strategy.unsupported(&emulated.prepared.model, Some(&emulated.board)) {

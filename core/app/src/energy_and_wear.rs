@@ -32,13 +32,7 @@ impl<'u> Use<'u> {
     /// With the card of these options; frames follow each other at once if no period is given.
     #[must_use]
     pub fn new(board: &'u Board, options: &Options, period: Option<Micros>) -> Self {
-        Self { board, card: options.card_in(board), period, integrity: Integrity::Trusted }
-    }
-
-    /// The same with this done about wrong bytes from the card.
-    #[must_use]
-    pub fn checked(self, integrity: Integrity) -> Self {
-        Self { integrity, ..self }
+        Self { board, card: options.card_in(board), period, integrity: options.integrity }
     }
 
     /// Of the predicted run.

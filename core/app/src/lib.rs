@@ -22,6 +22,7 @@ mod progress;
 mod quantise;
 mod remedies;
 mod reorder;
+mod resolve;
 mod result;
 mod run;
 mod watch;
@@ -50,6 +51,7 @@ pub use quantise::{
 };
 pub use remedies::{Asked, RemedyWork, find_remedies};
 pub use reorder::rearrange;
+pub use resolve::{Resolved, board_of, resolve};
 pub use result::{Done, LayerBytes, hexadecimal, sha256};
 pub use run::{RunOptions, bytes_of, run_image};
 pub use tilewright_report::{

@@ -11,7 +11,6 @@ mod does_not_fit;
 mod floats;
 mod floor;
 mod ground;
-mod integrity;
 mod lower;
 mod packing;
 mod planning;
@@ -28,7 +27,6 @@ mod tiles;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tilewright_board::{Board, Card};
 use tilewright_model::Model;
@@ -38,28 +36,15 @@ use tilewright_order::{ArrangeError, GraphError};
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
 use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic, Unsupported};
 
-pub use integrity::Integrity;
-pub use packing::Packing;
 pub use planning::{Planning, Progress};
 pub use recipe::{Recipe, RecipeError};
 pub use stop::Stop;
 pub use strategy::Strategy;
-pub use strategy::overlay::{Beside, Outputs, Overlaid};
+pub use strategy::overlay::{Beside, Overlaid};
 pub use strategy::spill::{First, spilled};
 pub use strategy::stream::bound::bound as card_bound;
 pub use tiles::tilings;
-
-/// What strategy `auto` makes least.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Objective {
-    /// The predicted latency of plans that fit; of equally fast ones the tensor arena.
-    #[default]
-    Latency,
-    /// The tensor arena, as long as SRAM and flash of the chip hold all; else the least arena beside memories outside
-    /// of it. Of equal ones the predicted latency.
-    Memory,
-}
+pub use tilewright_report::{Integrity, Objective, Outputs, Packing};
 
 /// Choices that the user makes beside board and strategy.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,31 +6,15 @@
 
 use std::cmp::Reverse;
 
-use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_plan::{
     Bytes, ConstantRole, Instruction, Op, Packed, Plan, RowOrder, Space, Tile, View,
 };
+use tilewright_report::Packing;
 
 use crate::costs::{Costs, TRANSFORMED};
 use crate::lower::Stored;
 use crate::recipe::Made;
-
-/// How weights lie.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Packing {
-    /// Transformed or without their zeros where a layer is modelled to be faster so; without zeros too where they do
-    /// not fit the chip's flash otherwise.
-    #[default]
-    Auto,
-    /// In pairs.
-    Plain,
-    /// As `Auto`; transformed wherever there is room.
-    Fast,
-    /// As `Auto`; without their zeros wherever they take fewer bytes so.
-    Sparse,
-}
 
 /// The weights' place among the operands of a convolution.
 const WEIGHTS: usize = 2;

@@ -6,10 +6,13 @@ mod occupancy;
 mod traffic;
 mod transfer;
 
+use std::borrow::Cow;
+
 use crate::costs::{CostCache, OUTSIDE, Outside};
 use crate::schedule::operator::SECTOR;
 use crate::{Options, PlanError};
 use tilewright_board::{Board, Card};
+use tilewright_plan::copy_checksums::ChecksummedPlan;
 use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Program, Space, Span};
 use tilewright_report::{Kind, Timeline};
 
@@ -59,7 +62,11 @@ pub fn predict(
     options: &Options,
 ) -> Result<Timeline, PlanError> {
     let (card, frames) = (options.card_in(board), options.frames.get());
-    let plan = &options.integrity.in_run(plan);
+    // Plans name no checksums of the store image, which are known with the image.
+    let plan = &match options.integrity.keeps() {
+        true => Cow::Owned(ChecksummedPlan::of(plan).plan),
+        false => Cow::Borrowed(plan),
+    };
     let mut timeline = Timeline {
         clock_hz: board.core.clock.hertz,
         instructions_kind: Kind::Counted,

@@ -23,6 +23,7 @@ mod run_report;
 mod run_result;
 mod schedule;
 mod sentence;
+mod settings;
 mod slices;
 mod timeline;
 mod trace;
@@ -52,6 +53,9 @@ pub use run_report::{
 pub use run_result::{Comparison, LayerCheck, Mode, OutputValues, RunResult, UnknownMode};
 pub use schedule::Schedule;
 pub use sentence::sentence;
+pub use settings::{
+    Integrity, Kernels, MOST_FRAMES, Objective, Outputs, Packing, PlanSettings, choice, word,
+};
 pub use slices::slices_csv;
 pub use timeline::{Counts, Slice, SliceKind, Timeline};
 pub use trace::Trace;

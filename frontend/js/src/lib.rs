@@ -43,7 +43,7 @@ pub fn inspect(
     #[wasm_bindgen(unchecked_param_type = "ModelSource")] model: &JsValue,
     #[wasm_bindgen(unchecked_optional_param_type = "string | InspectOptions")] name: &JsValue,
 ) -> Result<JsValue, JsValue> {
-    let inspected = || object(&ModelView::of(&work::model(model, &Wishes::of_name(name)?)?));
+    let inspected = || object(&ModelView::of(&work::model(model, &Wishes::of_name(name)?.file)?));
     answer(inspected())
 }
 

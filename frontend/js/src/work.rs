@@ -2,54 +2,54 @@
 
 use std::sync::Arc;
 
+use js_sys::{ArrayBuffer, Uint8Array};
 use tilewright_app::{
-    Asked, Bounds, Diagnostic, PlanFile, PlanView, Prepared, SampleFile, Samples, Silent, Use,
-    checked_plan, checks, find_remedies, import, plan_file, prepare, zoo,
+    Asked, Bounds, Diagnostic, PlanFile, PlanView, Prepared, Resolved, SampleFile, Samples, Silent,
+    Use, checked_plan, checks, find_remedies, import, plan_file, prepare, zoo,
 };
-use tilewright_board::Board;
 use tilewright_formats::ModelFile;
 use tilewright_model::{Model, Store};
-use tilewright_planner::{Options, Planned};
-use tilewright_report::{Blame, sentence};
-use wasm_bindgen::JsValue;
+use tilewright_plan::Micros;
+use tilewright_planner::Planned;
+use tilewright_report::Blame;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::objects::object;
-use crate::options::{Value, Wishes};
+use crate::options::{FileOptions, Wishes};
 
 /// A model, a board and choices, ready to be planned.
 pub struct Ready {
-    board: Board,
+    asked: Resolved,
     prepared: Prepared,
     network: Option<zoo::Network>,
-    choices: Options,
-    wishes: Wishes,
+    period: Option<Micros>,
 }
 
 /// The model of a file or of the zoo, float or int8.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn model(source: &JsValue, wishes: &Wishes) -> Result<Model, Diagnostic> {
-    match Value::of(source) {
-        Value::Text(name) => zoo::network(&name).map(|network| network.float().clone()),
-        Value::Bytes(bytes) => of_file(bytes, wishes),
-        _ => Err(Diagnostic::new(
+pub fn model(source: &JsValue, options: &FileOptions) -> Result<Model, Diagnostic> {
+    if let Some(name) = source.as_string() {
+        return zoo::network(&name).map(|network| network.float().clone());
+    }
+    if !source.is_instance_of::<Uint8Array>() && !source.is_instance_of::<ArrayBuffer>() {
+        return Err(Diagnostic::new(
             Blame::BadInput,
             "The model is neither bytes nor a name of the zoo.",
             "model",
             "Give a Uint8Array, an ArrayBuffer or \"zoo:NAME\".",
-        )),
+        ));
     }
-}
-
-fn of_file(bytes: Vec<u8>, wishes: &Wishes) -> Result<Model, Diagnostic> {
     let data = |path: &str| {
         let name = last(path);
-        let found = wishes.data.iter().find(|(known, _)| last(known) == name);
-        Ok(found.map(|(_, bytes)| Arc::new(bytes.clone()) as Arc<dyn Store>))
+        let found = options.data.iter().find(|(known, _)| last(known) == name);
+        Ok(found.map(|(_, bytes)| Arc::new(bytes.to_vec()) as Arc<dyn Store>))
     };
-    let file = ModelFile { name: &wishes.name, bytes: Arc::new(bytes), beside: &data };
-    import(&file, &wishes.dims, &Silent::default())
+    let bytes = Arc::new(Uint8Array::new(source).to_vec());
+    let file = ModelFile { name: &options.name, bytes, beside: &data };
+    let dims: Vec<_> = options.dims.iter().map(|(dim, size)| (dim.clone(), *size)).collect();
+    import(&file, &dims, &Silent::default())
 }
 
 /// A path's last name.
@@ -64,26 +64,26 @@ impl Ready {
     /// # Errors
     /// What is wrong with the model, the samples or the board.
     pub fn of(source: &JsValue, wishes: Wishes) -> Result<Self, Diagnostic> {
-        let board = wishes.board()?;
-        let choices = wishes.choices(&board)?;
+        let asked = wishes.resolved()?;
+        let options = wishes.file;
         let host = &Silent::default();
         let bounds = Bounds::default();
-        let name = source.as_string().filter(|_| wishes.samples.is_none());
+        let name = source.as_string().filter(|_| options.samples.is_none());
         let network = name.map(|name| zoo::network(&name)).transpose()?;
         let prepared = match &network {
             Some(network) => zoo::analytic(network, &bounds, host)?,
             None => {
-                let model = model(source, &wishes)?;
-                let samples = match &wishes.samples {
+                let model = model(source, &options)?;
+                let samples = match &options.samples {
                     Some(bytes) => {
                         Samples::Files(vec![SampleFile { name: "options.samples", bytes }])
                     }
                     None => Samples::Random,
                 };
-                prepare(model, samples, &wishes.quantising(), &bounds, host)?
+                prepare(model, samples, &options.quantising()?, &bounds, host)?
             }
         };
-        Ok(Self { board, prepared, network, choices, wishes })
+        Ok(Self { asked, prepared, network, period: options.period()? })
     }
 
     /// The plan, proved if it fits.
@@ -91,10 +91,10 @@ impl Ready {
     /// # Errors
     /// If there is none whatever the memory.
     pub fn planned(&self) -> Result<Planned, Diagnostic> {
-        let Self { board, prepared, choices, wishes, .. } = self;
-        let planned =
-            checked_plan(&prepared.model, board, wishes.strategy, choices, &Silent::default())?;
-        if choices.integrity.keeps() {
+        let Resolved { board, strategy, options } = &self.asked;
+        let host = &Silent::default();
+        let planned = checked_plan(&self.prepared.model, board, *strategy, options, host)?;
+        if options.integrity.keeps() {
             checks(&planned, board)?;
         }
         Ok(planned)
@@ -105,12 +105,11 @@ impl Ready {
     /// # Errors
     /// As [`Self::planned`].
     pub fn report(&self) -> Result<JsValue, Diagnostic> {
-        let Self { board, prepared, network, choices, wishes } = self;
+        let Self { asked: Resolved { board, options, .. }, prepared, network, period } = self;
         let mut planned = self.planned()?;
-        let asked =
-            Asked { model: &prepared.model, network: network.as_ref(), board, options: choices };
+        let asked = Asked { model: &prepared.model, network: network.as_ref(), board, options };
         find_remedies(&asked, &mut [&mut planned], &Silent::default())?;
-        let used = Use::new(board, choices, wishes.period).checked(choices.integrity);
+        let used = Use::new(board, options, *period);
         object(&PlanView::of(&planned, prepared, &used.of_plan(&planned)))
     }
 
@@ -119,12 +118,8 @@ impl Ready {
     /// # Errors
     /// As [`Self::planned`]; if the plan does not fit or cannot run on its board.
     pub fn image(&self) -> Result<PlanFile, Diagnostic> {
+        let Resolved { board, options, .. } = &self.asked;
         let (planned, host) = (self.planned()?, Silent::default());
-        plan_file(&planned, &self.prepared.model, &self.board, self.choices.integrity, &host)
+        plan_file(&planned, &self.prepared.model, board, options.integrity, &host)
     }
-}
-
-/// A problem of one option.
-pub fn wrong(option: &str, what: &str, what_to_do: &str) -> Diagnostic {
-    Diagnostic::new(Blame::BadInput, sentence(what), format!("options.{option}"), what_to_do)
 }

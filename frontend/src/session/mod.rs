@@ -349,7 +349,7 @@ impl Session {
                 self.ask_importer(request, &ImportRequest::Graph(tiled), &[]);
             }
             Effect::Package { request, settings, model, has_stores } => {
-                let path = format!("firmware/{}.elf", settings.board);
+                let path = format!("firmware/{}.elf", settings.board_id());
                 let body = ImportRequest::Package { settings, model, has_stores };
                 self.fetch_for(request, vec![path], Vec::new(), body, link);
             }

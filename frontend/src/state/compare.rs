@@ -74,7 +74,8 @@ impl Plans {
     pub fn like(&self, settings: &PlanSettings) -> Option<&Rc<PlanFacts>> {
         let mut all = self.tried.iter().filter_map(|tried| tried.plan.as_ref().ok());
         all.find(|plan| {
-            (&plan.settings.board, &plan.settings.strategy) == (&settings.board, &settings.strategy)
+            plan.settings.board_id() == settings.board_id()
+                && plan.settings.strategy == settings.strategy
         })
     }
 }

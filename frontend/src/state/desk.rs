@@ -103,7 +103,7 @@ impl State {
         };
         effects.push(Effect::Talk {
             request,
-            board: plan.settings.board.clone(),
+            board: plan.settings.board_id(),
             boards: Rc::clone(&self.boards),
             predicted_us: plan.report.latency_us,
         });

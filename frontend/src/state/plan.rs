@@ -163,11 +163,11 @@ impl State {
 
     /// Fills in what the link left open or got wrong, now that it is known what there is.
     fn complete_settings(&mut self, effects: &mut Vec<Effect>) {
-        let board = self.settings.now().board.clone();
+        let board = self.settings.now().board_id();
         let strategy = self.settings.now().strategy.clone();
         let before = self.settings.now().clone();
         if !self.boards.iter().any(|known| known.id == board) {
-            if !board.is_empty() {
+            if !self.settings.now().board.is_empty() {
                 let known: Vec<_> = self.boards.iter().map(|board| board.id.as_str()).collect();
                 let what = format!("There is no board '{board}'");
                 let detail = format!("The link names it; known boards: {}.", known.join(", "));

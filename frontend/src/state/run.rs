@@ -255,7 +255,7 @@ impl State {
 
     fn send_run(&mut self, effects: &mut Vec<Effect>) {
         let Some((plan, _)) = &self.run.subject else { return };
-        let board = plan.settings.board.clone();
+        let board = plan.settings.board_id();
         let request = self.begin(Job::Run, "Starting the emulated board");
         self.run.phase = Phase::Starting;
         effects.push(Effect::StartRun { request, board, is_sampled: self.run.is_sampled });

@@ -36,7 +36,7 @@ pub struct Props {
 /// The panel.
 #[component]
 pub fn FirmwarePanel(props: &Props) -> Html {
-    let board = props.boards.iter().find(|board| board.id == props.plan.settings.board);
+    let board = props.boards.iter().find(|board| board.id == props.plan.settings.board_id());
     let body = match &props.plan.image {
         None => html! {
             <p class="waiting" data-testid="no-image">

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use tilewright_board::Board;
+use serde::Serialize;
+use tilewright_board::{Board, SMALL};
+use tilewright_report::{Kernels, Objective, Outputs, Packing, choice, word};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -14,15 +16,13 @@ use crate::message::PlanSettings;
 use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
-use crate::view_model::fragment::{MEMORY, PLAIN, STAGED, STREAMED};
+use crate::view_model::fragment::STREAMED;
 use crate::view_model::sparsity::fixed_by;
 
 /// The choice that leads to the zoo.
 const NETWORKS: &str = "zoo";
 /// Strategies whose weights the core reads in the chip's flash.
 const PACKED: [&str; 4] = ["resident", "reordered", "ping-pong", "auto"];
-/// Weights in whichever packing is faster.
-const FASTER: &str = "faster";
 /// Weights without their zeros wherever they take fewer bytes so.
 const SPARSE: &str = "sparse";
 /// Layers that are made whole, and grids of tiles that are offered.
@@ -31,10 +31,6 @@ const GRIDS: [&str; 7] = [WHOLE, "2x1", "1x2", "2x2", "4x1", "3x3", "4x4"];
 /// The strategy with tiles of its own, and these.
 const TILED: &str = "sparse-tiled";
 const TILED_GRID: &str = "2x2";
-/// Outputs that the core writes where they belong.
-const DIRECT: &str = "direct";
-/// The objective that is none of memory.
-const LATENCY: &str = "latency";
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -91,6 +87,7 @@ pub fn Header(props: &Props) -> Html {
                 <div class="picker-row" id="pickers">
                     { model_picker(props) }
                     { board_picker(props) }
+                    { kernels_picker(props) }
                     { strategy_picker(props) }
                     if props.settings.strategy == "auto" { { objective_picker(props) } { input_picker(props) } }
                     if PACKED.contains(&props.settings.strategy.as_str()) { { packing_picker(props) } }
@@ -171,13 +168,39 @@ fn board_picker(props: &Props) -> Html {
         on.emit(Event::Settings(settings.on_board(&board), false));
     });
     let option = |board: &Board| (board.id.clone().into(), board.name.clone().into());
-    let options: Vec<_> = props.boards.iter().map(option).collect();
+    let own = props.boards.iter().filter(|board| !board.id.ends_with(SMALL));
+    let options: Vec<_> = own.map(option).collect();
     html! {
         <div class="picker">
             <label for="pick-board">{ "Board" }</label>
             <Choice id="board" value={props.settings.board.clone()} {options} {on_choose} />
         </div>
     }
+}
+
+/// Kernels of the board's firmware, where there are small ones.
+fn kernels_picker(props: &Props) -> Html {
+    let small = PlanSettings { kernels: Kernels::Small, ..props.settings.clone() }.board_id();
+    if !props.boards.iter().any(|board| board.id == small) {
+        return Html::default();
+    }
+    let (on, settings) = (props.on.clone(), props.settings.clone());
+    let on_choose = Callback::from(move |id: String| {
+        let kernels = choice(&id).unwrap_or_default();
+        on.emit(Event::Settings(PlanSettings { kernels, ..settings.clone() }, false));
+    });
+    html! {
+        <div class="picker" title="Small kernels take less than half the flash, and longer">
+            <label for="pick-kernels">{ "Kernels" }</label>
+            <Choice id="kernels" value={word(&props.settings.kernels)}
+                options={words(&[Kernels::Fast, Kernels::Small])} {on_choose} />
+        </div>
+    }
+}
+
+/// Choices by their words.
+fn words<T: Serialize>(choices: &[T]) -> Vec<(AttrValue, AttrValue)> {
+    choices.iter().map(word).map(|word| (word.clone().into(), word.into())).collect()
 }
 
 fn strategy_picker(props: &Props) -> Html {
@@ -207,11 +230,11 @@ fn strategy_picker(props: &Props) -> Html {
 fn objective_picker(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
     let on_choose = Callback::from(move |id: String| {
-        let is_memory_least = id == MEMORY;
-        on.emit(Event::Settings(PlanSettings { is_memory_least, ..settings.clone() }, false));
+        let objective = choice(&id).unwrap_or_default();
+        on.emit(Event::Settings(PlanSettings { objective, ..settings.clone() }, false));
     });
-    let options: Vec<_> = [LATENCY, MEMORY].map(|id| (id.into(), id.into())).into();
-    let value = if props.settings.is_memory_least { MEMORY } else { LATENCY };
+    let options = words(&[Objective::Latency, Objective::Memory]);
+    let value = word(&props.settings.objective);
     html! {
         <div class="picker">
             <label for="pick-objective">{ "Objective" }</label>
@@ -224,11 +247,11 @@ fn objective_picker(props: &Props) -> Html {
 fn input_picker(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
     let on_choose = Callback::from(move |id: String| {
-        let streams_input = id == STREAMED;
-        on.emit(Event::Settings(PlanSettings { streams_input, ..settings.clone() }, false));
+        let stream_input = id == STREAMED;
+        on.emit(Event::Settings(PlanSettings { stream_input, ..settings.clone() }, false));
     });
     let options = vec![(WHOLE.into(), WHOLE.into()), (STREAMED.into(), "in rows".into())];
-    let value = if props.settings.streams_input { STREAMED } else { WHOLE };
+    let value = if props.settings.stream_input { STREAMED } else { WHOLE };
     html! {
         <div class="picker">
             <label for="pick-input">{ "Input" }</label>
@@ -241,11 +264,11 @@ fn input_picker(props: &Props) -> Html {
 fn packing_picker(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
     let on_choose = Callback::from(move |id: String| {
-        let is_packing_plain = id == PLAIN;
-        on.emit(Event::Settings(PlanSettings { is_packing_plain, ..settings.clone() }, false));
+        let packing = choice(&id).unwrap_or_default();
+        on.emit(Event::Settings(PlanSettings { packing, ..settings.clone() }, false));
     });
-    let options: Vec<_> = [FASTER, PLAIN].map(|id| (id.into(), id.into())).into();
-    let value = if props.settings.is_packing_plain { PLAIN } else { FASTER };
+    let options = words(&[Packing::Auto, Packing::Fast, Packing::Sparse, Packing::Plain]);
+    let value = word(&props.settings.packing);
     html! {
         <div class="picker">
             <label for="pick-packing">{ "Packing" }</label>
@@ -294,11 +317,11 @@ fn tiles_picker(props: &Props) -> Html {
 fn outputs_picker(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
     let on_choose = Callback::from(move |id: String| {
-        let is_staged = id == STAGED;
-        on.emit(Event::Settings(PlanSettings { is_staged, ..settings.clone() }, false));
+        let outputs = choice(&id).unwrap_or_default();
+        on.emit(Event::Settings(PlanSettings { outputs, ..settings.clone() }, false));
     });
-    let options: Vec<_> = [DIRECT, STAGED].map(|id| (id.into(), id.into())).into();
-    let value = if props.settings.is_staged { STAGED } else { DIRECT };
+    let options = words(&[Outputs::Direct, Outputs::Staged]);
+    let value = word(&props.settings.outputs);
     html! {
         <div class="picker">
             <label for="pick-outputs">{ "Outputs" }</label>
@@ -308,7 +331,7 @@ fn outputs_picker(props: &Props) -> Html {
 }
 
 fn budget(props: &Props) -> Html {
-    let board = props.boards.iter().find(|board| board.id == props.settings.board);
+    let board = props.boards.iter().find(|board| board.id == props.settings.board_id());
     let most = board.map_or(0, |board| board.arena().0);
     let value = props.settings.sram_bytes.unwrap_or(most).min(most);
     let change = |is_dragging: bool| {

@@ -61,7 +61,7 @@ impl Frame {
 pub fn MemoryPanel(props: &Props) -> Html {
     let node = use_node_ref();
     let width = use_width(node.clone(), true);
-    let board = props.boards.iter().find(|board| board.id == props.plan.settings.board);
+    let board = props.boards.iter().find(|board| board.id == props.plan.settings.board_id());
     let limit = board.map_or(0, |board| memory::limit(&props.plan, board));
     let view = memory::view(&props.plan, limit);
     let address = board.and_then(|board| board.firmware.as_ref()).map(|f| f.arena_address);

@@ -40,7 +40,7 @@ pub fn OverviewPanel(props: &Props) -> Html {
     let board = props
         .plan
         .as_ref()
-        .and_then(|plan| props.boards.iter().find(|board| board.id == plan.settings.board));
+        .and_then(|plan| props.boards.iter().find(|board| board.id == plan.settings.board_id()));
     let body = match (&props.plan, board) {
         (Some(plan), Some(board)) => planned(plan, board, props),
         _ => html! { <p class="waiting">{ "No plan yet." }</p> },

@@ -20,7 +20,7 @@ use crate::view_model::energy_and_wear::{EnergyAndWear, StateFact, energy_and_we
 use crate::view_model::figures;
 use crate::view_model::fragment::LONGEST_PERIOD_MS;
 use crate::view_model::schedule::{MOST_FRAMES, facts, movable, nothing};
-use tilewright_report::Diagnostic;
+use tilewright_report::{Diagnostic, choice, word};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -70,7 +70,7 @@ pub fn SchedulePanel(props: &Props) -> Html {
             </button>
         }
     };
-    let board = props.boards.iter().find(|board| board.id == props.settings.board);
+    let board = props.boards.iter().find(|board| board.id == props.settings.board_id());
     // Energy is summed over all slices, which may be a million: not for each drawing.
     let energy_and_wear = {
         let boards = Rc::clone(&props.boards);
@@ -152,12 +152,13 @@ fn energy_and_wear_facts(energy_and_wear: &EnergyAndWear) -> Html {
 /// What is done about what comes from the card.
 fn integrity(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
-    let on_choose = Callback::from(move |word: String| {
-        let integrity = Integrity::of(&word);
+    let on_choose = Callback::from(move |id: String| {
+        let integrity = choice(&id).unwrap_or_default();
         on.emit(Event::Settings(PlanSettings { integrity, ..settings.clone() }, false));
     });
     let chosen = props.settings.integrity;
-    let options: Vec<_> = Integrity::ALL.map(|one| (one.word().into(), one.word().into())).into();
+    let all = [Integrity::Trusted, Integrity::Checked, Integrity::Sealed].map(|one| word(&one));
+    let options: Vec<_> = all.map(|word| (word.clone().into(), word.into())).into();
     let what = match chosen {
         Integrity::Trusted => "as the card gives it",
         _ if props.plan.checks.is_none() => "not by this strategy",
@@ -167,7 +168,7 @@ fn integrity(props: &Props) -> Html {
     html! {
         <div class="slider">
             <label for="pick-integrity">{ "What is swapped" }</label>
-            <Choice id="integrity" value={chosen.word()} {options} {on_choose} />
+            <Choice id="integrity" value={word(&chosen)} {options} {on_choose} />
             <span class="muted detail">{ what }</span>
         </div>
     }

@@ -2,11 +2,14 @@
 //!
 //! `#model=lenet5&board=stm32f746g-disco&strategy=resident&sram=65536&calibration=mse&view=memory`
 
-use crate::message::{Integrity, PlanSettings};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tilewright_report::{PlanSettings, choice, word};
+
 use crate::state::{Quantising, Samples, View};
 
 /// What a link says. Everything may be missing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fragment {
     /// Example's id, `zoo:` and the name of a network, or `sha256:` and the digits of a file that the person must give.
     pub model: Option<String>,
@@ -35,14 +38,8 @@ pub const MOST_SPARSITY: u16 = 950;
 
 /// The word for made-up samples.
 const RANDOM: &str = "random";
-/// The word for the least arena.
-pub const MEMORY: &str = "memory";
-/// The word for weights in their plain packing.
-pub const PLAIN: &str = "plain";
 /// The word for an input that may arrive in rows.
 pub const STREAMED: &str = "rows";
-/// The word for outputs that are made in SRAM.
-pub const STAGED: &str = "staged";
 
 impl Fragment {
     /// How the model becomes int8.
@@ -61,19 +58,25 @@ impl Fragment {
             let value = decode(value);
             match key {
                 "model" if !value.is_empty() => fragment.model = Some(value),
-                "board" => fragment.settings.board = value,
+                // Of links in which a board's id tells its kernels too.
+                "board" => {
+                    let named = PlanSettings::default().on_board(&value);
+                    (fragment.settings.board, fragment.settings.kernels) =
+                        (named.board, named.kernels);
+                }
                 "strategy" => fragment.settings.strategy = value,
                 "sram" => fragment.settings.sram_bytes = value.parse().ok(),
                 "buffer" => fragment.settings.buffer_bytes = value.parse().ok(),
                 "frames" => fragment.settings.frames = within(&value, MOST_FRAMES.into()),
-                "objective" => fragment.settings.is_memory_least = value == MEMORY,
-                "packing" => fragment.settings.is_packing_plain = value == PLAIN,
-                "outputs" => fragment.settings.is_staged = value == STAGED,
+                "kernels" => fragment.settings.kernels = known(&value),
+                "objective" => fragment.settings.objective = known(&value),
+                "packing" => fragment.settings.packing = known(&value),
+                "outputs" => fragment.settings.outputs = known(&value),
                 "tiles" if !value.is_empty() => fragment.settings.tiles = Some(value),
-                "input" => fragment.settings.streams_input = value == STREAMED,
+                "input" => fragment.settings.stream_input = value == STREAMED,
                 "clock" => fragment.settings.clock_hz = within(&value, MOST_RATE),
                 "card" => fragment.settings.card_bytes_per_second = within(&value, MOST_RATE),
-                "integrity" => fragment.settings.integrity = Integrity::of(&value),
+                "integrity" => fragment.settings.integrity = known(&value),
                 "period" => fragment.period_ms = within(&value, LONGEST_PERIOD_MS),
                 "calibration" => fragment.calibration = value,
                 "samples" => fragment.is_random = value == RANDOM,
@@ -103,16 +106,15 @@ impl Fragment {
         push("sram", &text(self.settings.sram_bytes));
         push("buffer", &text(self.settings.buffer_bytes));
         push("frames", &text(self.settings.frames.map(u64::from)));
-        push("objective", if self.settings.is_memory_least { MEMORY } else { "" });
-        push("packing", if self.settings.is_packing_plain { PLAIN } else { "" });
-        push("outputs", if self.settings.is_staged { STAGED } else { "" });
+        push("kernels", &unusual(self.settings.kernels));
+        push("objective", &unusual(self.settings.objective));
+        push("packing", &unusual(self.settings.packing));
+        push("outputs", &unusual(self.settings.outputs));
         push("tiles", self.settings.tiles.as_deref().unwrap_or_default());
-        push("input", if self.settings.streams_input { STREAMED } else { "" });
+        push("input", if self.settings.stream_input { STREAMED } else { "" });
         push("clock", &text(self.settings.clock_hz));
         push("card", &text(self.settings.card_bytes_per_second));
-        if self.settings.integrity != Integrity::default() {
-            push("integrity", self.settings.integrity.word());
-        }
+        push("integrity", &unusual(self.settings.integrity));
         push("period", &text(self.period_ms));
         push("calibration", &self.calibration);
         push("samples", if self.is_random { RANDOM } else { "" });
@@ -128,6 +130,16 @@ impl Fragment {
 fn within<T: TryFrom<u64>>(text: &str, most: u64) -> Option<T> {
     let value: u64 = text.parse().ok()?;
     T::try_from(value).ok().filter(|_| (1..=most).contains(&value))
+}
+
+/// The choice of a word, or the usual one.
+fn known<T: Default + DeserializeOwned>(text: &str) -> T {
+    choice(text).unwrap_or_default()
+}
+
+/// The word of a choice that is not the usual one.
+fn unusual<T: Default + PartialEq + Serialize>(choice: T) -> String {
+    if choice == T::default() { String::new() } else { word(&choice) }
 }
 
 fn encode(value: &str) -> String {
@@ -164,6 +176,8 @@ fn decode(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tilewright_report::{Integrity, Kernels, Objective, Outputs, Packing};
+
     use super::*;
 
     #[test]
@@ -178,12 +192,14 @@ mod tests {
                 frames: Some(10),
                 clock_hz: Some(80_000_000),
                 card_bytes_per_second: Some(5_000_000),
-                is_memory_least: true,
-                is_packing_plain: true,
-                is_staged: true,
+                kernels: Kernels::Small,
+                objective: Objective::Memory,
+                packing: Packing::Plain,
+                outputs: Outputs::Staged,
                 tiles: Some("2x3".to_owned()),
-                streams_input: true,
+                stream_input: true,
                 integrity: Integrity::Sealed,
+                ..PlanSettings::default()
             },
             view: View::Memory,
             calibration: "percentile=99.9".to_owned(),

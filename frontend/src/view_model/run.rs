@@ -254,7 +254,7 @@ pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
             kind: Kind::Counted,
         });
     }
-    let board = boards.iter().find(|board| board.id == plan.settings.board);
+    let board = boards.iter().find(|board| board.id == plan.settings.board_id());
     if let (Some(board), None) = (board, &result.fault) {
         let timeline = &result.timeline;
         facts.push(energy_fact(&energy(plan, timeline, board)));

@@ -2,19 +2,9 @@
 
 use tilewright_board::Board;
 use tilewright_image::Checks;
-use tilewright_planner as planner;
 use tilewright_planner::simulate::checking;
 
-use crate::message::{CheckFacts, Integrity};
-
-/// As the planner says it.
-pub const fn for_planner(integrity: Integrity) -> planner::Integrity {
-    match integrity {
-        Integrity::Trusted => planner::Integrity::Trusted,
-        Integrity::Checked => planner::Integrity::Checked,
-        Integrity::Sealed => planner::Integrity::Sealed,
-    }
-}
+use crate::message::CheckFacts;
 
 /// What checking takes, for people.
 pub fn facts(checks: &Checks, board: &Board) -> CheckFacts {

@@ -3,7 +3,7 @@
 
 use std::io::{Cursor, Write};
 
-use tilewright_app::{Diagnostic, PackagedFile, images_again};
+use tilewright_app::{Diagnostic, PackagedFile, board_of, images_again};
 use tilewright_model::Model;
 use tilewright_plan::Space;
 use zip::result::ZipError;
@@ -12,7 +12,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::import::file_stem;
 use super::plan::{make, ours};
-use super::{Outcome, checks, sha256};
+use super::{Outcome, sha256};
 use crate::message::{FileFacts, ImportReply, Package, PlanSettings};
 
 /// Puts the plan image, the firmware's ELF file and an input together; `stored`: the model of a plan
@@ -26,7 +26,7 @@ pub fn package(
     stored: Option<&Model>,
     [image, firmware, input]: [&[u8]; 3],
 ) -> Outcome<ImportReply> {
-    let board = tilewright_board::find(&settings.board).map_err(|error| ours("board", &error))?;
+    let board = board_of(settings)?;
     let stores = stored.map(|model| store_images(settings, model, image)).transpose()?;
     let stem = format!("{}-{}", file_stem(model), board.id);
     let files = tilewright_app::package(
@@ -67,8 +67,7 @@ pub fn store_images(
     image: &[u8],
 ) -> Result<Vec<(Space, Vec<u8>)>, Diagnostic> {
     let (planned, board) = make(model, settings)?;
-    let integrity = checks::for_planner(settings.integrity);
-    Ok(images_again(&planned, model, &board, integrity, image)?.stores)
+    Ok(images_again(&planned, model, &board, settings.integrity, image)?.stores)
 }
 
 /// All files in one archive, uncompressed: weights do not shrink much, and any tool opens it.

@@ -1,19 +1,15 @@
 //! Planning, packaging, comparing: what the planner worker does.
 
-use std::num::NonZeroU32;
-
 use tilewright_board::Board;
 use tilewright_image::{Checks, store_bytes, stores};
 use tilewright_model::Model;
-use tilewright_model::tiling::{Grid, Tiling};
-use tilewright_plan::{Bytes, Hertz, Io, Kernel, Space, Work};
-use tilewright_planner::{
-    Objective, Options, Overlaid, Packing, Planned, Planning, Progress, Strategy,
-};
+use tilewright_plan::{Bytes, Io, Kernel, Space, Work};
+use tilewright_planner::{Options, Planned, Planning, Progress, Strategy};
 use tilewright_report::{MemoryMap, PlacedTensor, sentence};
 
 use tilewright_app::{
-    Blame, Diagnostic, RemedyWork, checks_of, no_plan, plan_image, prove, room_for,
+    Blame, Diagnostic, RemedyWork, Resolved, checks_of, no_plan, plan_image, prove, resolve,
+    room_for,
 };
 
 use super::host::{WorkerHost, words};
@@ -150,7 +146,7 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     let Job { settings, board, planning, why, .. } = job;
     let is_compared = why != Why::Shown;
     let mut planned = planning.finish(model).map_err(no_plan)?;
-    let integrity = checks::for_planner(settings.integrity);
+    let integrity = settings.integrity;
     let checks = checks_of(&planned, integrity);
     let no_image = why_no_image(&planned, &board, &settings, checks.as_ref());
     prove(&planned, model, &board)?;
@@ -215,38 +211,10 @@ fn start(
     why: Why,
     searched: &Searched,
 ) -> Result<(Planning, Board, Strategy), Diagnostic> {
-    let mut board = tilewright_board::find(&settings.board).map_err(|error| cannot(&error))?;
-    if let Some(clock) = settings.clock_hz {
-        board.core.clock.hertz = Hertz(clock.max(1));
-    }
-    let strategy = settings.strategy.parse::<Strategy>().map_err(|error| cannot(&error))?;
+    let Resolved { board, strategy, options } = resolve(settings)?;
     if let Some(why) = strategy.unsupported(model, Some(&board)) {
         return Err(Diagnostic::unsupported(why));
     }
-    let grid = settings.tiles.as_deref().map(str::parse::<Grid>).transpose();
-    let grid = grid.map_err(|error| cannot(&error))?;
-    let options = Options {
-        sram: settings.sram_bytes.map(Bytes),
-        buffer: settings.buffer_bytes.map(Bytes),
-        frames: NonZeroU32::new(settings.frames()).unwrap_or(NonZeroU32::MIN),
-        card: settings.card(&board),
-        objective: match settings.is_memory_least {
-            true => Objective::Memory,
-            false => Objective::Latency,
-        },
-        packing: match settings.is_packing_plain {
-            true => Packing::Plain,
-            false => Packing::Auto,
-        },
-        integrity: checks::for_planner(settings.integrity),
-        tiling: grid.map(|grid| Tiling { grid, ..Tiling::PUBLISHED }),
-        streams_input: settings.streams_input,
-        overlaid: match settings.is_staged {
-            true => Overlaid::ALL,
-            false => Overlaid::THESIS,
-        },
-        ..Options::default()
-    };
     // Of several frames few say what would help.
     let options = if why == Why::Remedy { options.of_few_frames() } else { options };
     let known = searched.iter().find(|(known, _)| *known == strategy);

@@ -84,9 +84,9 @@ impl<'m> Measured<'m> {
         let cancel = interrupt::cancelled_by_ctrl_c()?;
         let mut tell = |progress| teller.tell(&progress);
         let host = Native::new(&mut tell, &cancel);
-        let board = load::board(&options.on)?;
         let dist = Dist::find()?;
         let integrity = options.checked.integrity();
+        let (board, choices) = load::asked(&options.on, integrity)?;
         if integrity == Integrity::Sealed {
             return Err(Diagnostic::new(
                 Blame::BadInput,
@@ -98,7 +98,7 @@ impl<'m> Measured<'m> {
         let prepared = load::prepared(&options.on.quantised, &host)?;
         let inputs = load::input(&prepared, options.input.as_deref())?;
         let recipe = load::recipe(&options.from, &prepared.model)?;
-        let choices = Options { integrity, recipe, ..load::options(&options.on, &board)? };
+        let choices = Options { recipe, ..choices };
         let model = &prepared.model;
         let planned = checked_plan(model, &board, options.strategy, &choices, &host)?;
         if let Some(problem) = unsupported(&planned, &board) {

@@ -36,6 +36,7 @@ use std::ops::Range;
 
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Role, Space};
+use tilewright_report::Outputs;
 
 use super::aliasing_search::Candidate;
 use super::external::{self, LINE};
@@ -57,15 +58,6 @@ pub const TECHNIQUE: Technique = Technique {
     write,
     ..external::TECHNIQUE
 };
-
-/// How outputs come to external RAM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outputs {
-    /// The core writes them there.
-    Direct,
-    /// The core makes them in SRAM, DMA moves them.
-    Staged,
-}
 
 /// What is overlaid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

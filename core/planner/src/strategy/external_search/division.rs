@@ -1,9 +1,10 @@
 //! How SRAM of some size is divided where it does not hold all activations: those that are tried, and their
 //! neighbours.
 
-use crate::strategy::overlay::{Beside, MOST_TURNED, Outputs, Overlaid};
+use crate::strategy::overlay::{Beside, MOST_TURNED, Overlaid};
 use crate::strategy::spill::First;
 use tilewright_plan::Bytes;
+use tilewright_report::Outputs;
 
 /// A division of SRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use super::Overlaid;
 use super::partition::Partition;
-use super::{Outputs, Overlaid};
 use crate::schedule::cut::{Bring, Channels, Cut, Output, Stays};
 use crate::schedule::operator::Operator;
 use crate::schedule::place::Slots;
 use crate::strategy::external::LINE;
 use tilewright_plan::{Plan, Role, Space};
+use tilewright_report::Outputs;
 
 /// Operators whose buffers lie at the same places.
 pub struct Phase {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Outputs, Overlaid};
+use super::Overlaid;
 use crate::schedule::operator::{Operator, fetched};
 use crate::strategy::external::LINE;
 use tilewright_plan::{Op, Role, Tile, View};
+use tilewright_report::Outputs;
 
 /// How the operators are cut.
 #[derive(Clone, Debug)]
