@@ -1,8 +1,8 @@
 //! Cost tables from emulated runs: each kernel runs over many geometries as a model of one layer;
 //! what the worker counts is fitted by the features that the planner knows.
 
-pub mod fit;
 pub mod layers;
+pub mod least_squares;
 mod outside;
 mod preceded;
 
@@ -338,14 +338,18 @@ fn fit_kernel(samples: &[Sample]) -> KernelCost {
     };
     let fit = |value: fn(&Sample) -> u64| {
         let values: Vec<u64> = samples.iter().map(value).collect();
-        named(fit::coefficients(&features, &values))
+        named(least_squares::coefficients(&features, &values))
     };
     let waits = |value: fn(&Sample) -> u64| -> Vec<u64> { samples.iter().map(value).collect() };
     let wholes: Vec<u64> = samples.iter().map(|sample| sample.cycles + sample.code_waits).collect();
     let mut cost = KernelCost {
         milli_cycles: fit(|sample| sample.cycles),
-        milli_code_waits: named(fit::part_of(&features, &waits(|s| s.code_waits), &wholes)),
-        milli_code_waits_again: named(fit::part_of(
+        milli_code_waits: named(least_squares::part_of(
+            &features,
+            &waits(|s| s.code_waits),
+            &wholes,
+        )),
+        milli_code_waits_again: named(least_squares::part_of(
             &features,
             &waits(|s| s.code_waits_again),
             &wholes,

@@ -13,7 +13,7 @@ use tilewright_planner::simulate::{self, CopyOverhead};
 use tilewright_planner::{Options, Overlaid, Strategy};
 use tilewright_tests::emulated;
 
-use crate::calibrate::fit;
+use crate::calibrate::least_squares;
 
 /// Pieces of copies but their first ones that programs of a board must have for what one takes to be told: the least
 /// squares give a few to whatever else the same programs have.
@@ -126,7 +126,7 @@ fn found(board: &'static str, rows: &[Row]) -> Found {
     let features: Vec<Vec<u64>> =
         rows.iter().map(|row| vec![row.steps, row.dma_copies, row.pieces, row.lines]).collect();
     let values: Vec<u64> = rows.iter().map(|row| row.between + row.interrupts).collect();
-    let found = fit::coefficients(&features, &values);
+    let found = least_squares::coefficients(&features, &values);
     let [step, copy, piece, line] = [0, 1, 2, 3].map(|at| found.get(at).copied().unwrap_or(0));
     let pieces: u64 = rows.iter().map(|row| row.pieces).sum();
     let piece = (pieces >= PIECES).then_some(piece);
@@ -135,7 +135,7 @@ fn found(board: &'static str, rows: &[Row]) -> Found {
         (row.between + row.interrupts).saturating_sub(known / 1000)
     });
     let copies: Vec<Vec<u64>> = carded.iter().map(|row| vec![row.card_copies]).collect();
-    let card = fit::coefficients(&copies, &left.collect::<Vec<u64>>());
+    let card = least_squares::coefficients(&copies, &left.collect::<Vec<u64>>());
     Found { board, step, copy, piece, line, card_copy: card.first().copied().unwrap_or(0) }
 }
 

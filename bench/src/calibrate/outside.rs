@@ -9,7 +9,7 @@ use tilewright_planner::costs::{self, Feature, OutsideCost, role_name};
 use tilewright_planner::{Options, Strategy};
 use tilewright_tests::emulated;
 
-use super::{fit, table};
+use super::{least_squares, table};
 
 /// Roles whose operands are loaded.
 pub const LOADED: [Role; 3] = [Role::Input, Role::Weights, Role::Constants];
@@ -156,7 +156,7 @@ pub fn fitted(samples: &[Sample], load: u64) -> Option<OutsideCost> {
     let wholes: Vec<u64> = samples.iter().map(|sample| sample.whole).collect();
     let fit = |value: &dyn Fn(&Sample) -> u64, by: u64| {
         let values: Vec<u64> = samples.iter().map(|sample| value(sample) * by).collect();
-        let milli = fit::part_of(&features, &values, &wholes);
+        let milli = least_squares::part_of(&features, &values, &wholes);
         let named = names.iter().zip(milli).map(|(name, milli)| ((*name).to_owned(), milli / by));
         named.filter(|(_, milli)| *milli > 0).collect()
     };

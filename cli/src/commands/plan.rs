@@ -6,7 +6,7 @@ use tilewright_app::{
 use tilewright_model::Model;
 use tilewright_planner::{Options, Planned, Strategy};
 use tilewright_report::PlacedTensor;
-use tilewright_report::picture::{self, Drawn};
+use tilewright_report::memory_map_svg::{self, Drawn};
 use tilewright_runner::Native;
 
 use super::json;
@@ -135,5 +135,5 @@ fn drawing(planned: &[&Planned]) -> String {
     for (planned, tensors) in planned.iter().zip(&tensors) {
         drawn.push(Drawn { report: &planned.report, memory: &planned.memory, tensors });
     }
-    picture::svg(&drawn)
+    memory_map_svg::svg(&drawn)
 }

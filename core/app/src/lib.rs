@@ -5,7 +5,7 @@
 
 mod board_view;
 mod bounds;
-mod card;
+mod card_faults;
 mod energy_and_wear;
 mod files;
 mod host;
@@ -31,7 +31,7 @@ mod zoo_view;
 
 pub use board_view::BoardView;
 pub use bounds::Bounds;
-pub use card::{CardTrouble, CardWish};
+pub use card_faults::{CardTrouble, CardWish};
 pub use energy_and_wear::{EnergyAndWear, EnergyAndWearView, IntegrityView, Use};
 pub use files::{export, export_tflite};
 pub use host::{Cancel, Host, Silent};

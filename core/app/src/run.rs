@@ -9,7 +9,7 @@ use tilewright_plan::{Space, View};
 use tilewright_planner::Integrity;
 use tilewright_protocol::{Hardware, Job, Limits, Mode, Response};
 
-use crate::card::{CardWish, card};
+use crate::card_faults::{CardWish, card};
 use crate::host::Host;
 use crate::package::Package;
 use crate::plan_file::PlanFile;

@@ -1,6 +1,6 @@
 //! Experiments over many networks and techniques, a step at a time, so that a host can show progress and give up.
 
-mod fit;
-mod published;
+mod published_sram;
+mod what_fits;
 
-pub use fit::{ExploreError, FIT_BOARD, Fit};
+pub use what_fits::{ExploreError, FIT_BOARD, Fit};

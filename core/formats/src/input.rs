@@ -1,7 +1,7 @@
 //! Inputs for models from files: pictures, NumPy arrays, raw int8.
 
 mod npy;
-mod picture;
+mod png_file;
 
 use thiserror::Error;
 use tilewright_model::{DType, Data, Shape, Tensor};
@@ -56,7 +56,7 @@ pub enum InputError {
 pub fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Data, InputError> {
     let count = tensor.shape.elements().unwrap_or(usize::MAX);
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        return Ok(from_real(tensor, picture::read(tensor, bytes)?));
+        return Ok(from_real(tensor, png_file::read(tensor, bytes)?));
     }
     if bytes.starts_with(npy::MAGIC) {
         let array = npy::parse(bytes)?;

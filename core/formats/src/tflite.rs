@@ -7,13 +7,13 @@
 
 mod dilation;
 pub(crate) mod export;
-mod file;
 mod importer;
 mod ops;
 mod quantised;
 pub mod reorder;
 mod sparse;
 mod variables;
+mod verified_file;
 
 use tilewright_model::Model;
 
@@ -30,7 +30,7 @@ pub(crate) fn open(
     limits: &Limits,
     dims: &[(String, usize)],
 ) -> Result<Model, FormatError> {
-    let file = file::File::read(bytes, limits)?;
+    let file = verified_file::File::read(bytes, limits)?;
     let mut model = importer::import(&file, limits, dims)?;
     crate::stem(name, ".tflite").clone_into(&mut model.name);
     crate::optimised(model)

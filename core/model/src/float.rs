@@ -13,7 +13,7 @@ use crate::data::Data;
 use crate::graph::{Model, Node, NodeId};
 use crate::interpret::resize::Grid;
 use crate::interpret::slide::{Slide, image};
-use crate::interpret::{Observe, RunError, Stop, check_types, execute, layout, never, walk};
+use crate::interpret::{Observe, RunError, Stop, broadcast, check_types, execute, layout, never};
 use crate::op::{Op, ResizeMode, Window};
 use crate::shape::Shape;
 use crate::tensor::DType;
@@ -149,7 +149,7 @@ fn compute(
         .ok_or_else(|| unsupported(node, "an operand is no float"))?;
     let dims = shapes[0].dims();
     if let Op::ArgMax { axis, .. } = node.op {
-        return Ok(Data::I32(walk::arg_max(operands[0], dims, axis)));
+        return Ok(Data::I32(broadcast::arg_max(operands[0], dims, axis)));
     }
     let mut result = match node.op.is_weighted() {
         true => weighted(model, node, &operands, packed, stop),
@@ -210,7 +210,7 @@ fn plain(
     };
     let combine = |function: fn(f32, f32) -> f32| {
         let pair = [dims, shapes[1].dims()];
-        walk::combine(output.dims(), pair, [input, operands[1]], function)
+        broadcast::combine(output.dims(), pair, [input, operands[1]], function)
     };
     Ok(match &node.op {
         Op::MaxPool { window, .. } => pool::max_pool(&slide(window), input),

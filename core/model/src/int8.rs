@@ -20,7 +20,7 @@ use crate::integer::{
     SoftmaxParams, Table,
 };
 use crate::interpret::slide::{Slide, image};
-use crate::interpret::{Observe, RunError, Stop, check_types, execute, layout, never, walk};
+use crate::interpret::{Observe, RunError, Stop, broadcast, check_types, execute, layout, never};
 use crate::op::{Op, ResizeMode, Window};
 use crate::shape::Shape;
 use crate::tensor::{DType, Quantisation, Tensor};
@@ -308,7 +308,7 @@ fn compute(
     };
     let combine = |function: &dyn Fn(i8, i8) -> i8| -> Result<Vec<i8>, RunError> {
         let shapes = [shape.dims(), tensors[1].shape.dims()];
-        Ok(walk::combine(output.dims(), shapes, [input, values(1)?], function))
+        Ok(broadcast::combine(output.dims(), shapes, [input, values(1)?], function))
     };
     Ok(Data::I8(match ready {
         Ready::Convolve { rows, rescale, window } => {
@@ -352,7 +352,7 @@ fn compute(
         Ready::LogSoftmax(params) => log_softmax::log_softmax(input, row, *params),
         Ready::LocalResponse(params) => response::local_response(input, row, params, zeros),
         Ready::ArgMax { axis } => {
-            return Ok(Data::I32(walk::arg_max(input, shape.dims(), *axis)));
+            return Ok(Data::I32(broadcast::arg_max(input, shape.dims(), *axis)));
         }
         Ready::Move | Ready::Later => {
             return Err(unsupported(node, "was not prepared"));

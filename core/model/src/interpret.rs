@@ -1,10 +1,10 @@
 //! What the two reference interpreters share: binding inputs, keeping tensors alive for as long as
 //! they are read, and operators that only move values.
 
+pub(crate) mod broadcast;
 pub(crate) mod layout;
 pub(crate) mod resize;
 pub(crate) mod slide;
-pub(crate) mod walk;
 
 use std::cell::Cell;
 

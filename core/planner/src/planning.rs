@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::costs::CostCache;
-use crate::ground::Ground;
+use crate::planned_model::PlannedModel;
 use crate::recipe::{Made, Recipe, RecipeError};
 use crate::strategy::external_search::ExternalSearch;
 use crate::strategy::trade_off::TradeOff;
@@ -40,7 +40,7 @@ pub struct Planning {
     strategy: Strategy,
     options: Options,
     /// The model that is planned.
-    ground: Ground,
+    planned_model: PlannedModel,
     /// The options that ways of `auto` are compared with.
     few: Options,
     search: Searching,
@@ -96,19 +96,19 @@ impl Planning {
     ) -> Result<Self, PlanError> {
         let technique = strategy.technique();
         let options = &technique.options(options);
-        let ground = Ground::new(model, board, options, technique.brings_weights)?;
-        let search = (technique.search)(ground.model(model))?;
-        Ok(Self::searching(board, strategy, options, (ground, Searching::UnderWay(search))))
+        let planned_model = PlannedModel::new(model, board, options, technique.brings_weights)?;
+        let search = (technique.search)(planned_model.model(model))?;
+        Ok(Self::searching(board, strategy, options, (planned_model, Searching::UnderWay(search))))
     }
 
     fn searching(
         board: &Board,
         strategy: Strategy,
         options: &Options,
-        (ground, search): (Ground, Searching),
+        (planned_model, search): (PlannedModel, Searching),
     ) -> Self {
         let (board, options, few) = (board.clone(), options.clone(), options.of_few_frames());
-        Self { board, strategy, options, ground, few, search, then: None, spent: 0 }
+        Self { board, strategy, options, planned_model, few, search, then: None, spent: 0 }
     }
 
     /// Planning of the same model with the same strategy anew for another board or other options; what was
@@ -128,9 +128,14 @@ impl Planning {
         match &self.search {
             Searching::Done(search)
                 if options.tiling == self.options.tiling
-                    && self.ground.serves(model, board, options, technique.brings_weights) =>
+                    && self.planned_model.serves(
+                        model,
+                        board,
+                        options,
+                        technique.brings_weights,
+                    ) =>
             {
-                let found = (self.ground.clone(), Searching::Done(Rc::clone(search)));
+                let found = (self.planned_model.clone(), Searching::Done(Rc::clone(search)));
                 Ok(Self::searching(board, self.strategy, options, found))
             }
             _ => Self::new(model, board, self.strategy, options),
@@ -151,8 +156,8 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if no plan exists whatever the memory.
     pub fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
-        let ground = self.ground.clone();
-        let model = ground.model(model);
+        let planned_model = self.planned_model.clone();
+        let model = planned_model.model(model);
         let Self { board, options, few, then, .. } = self;
         let layers = model.nodes.len() as u64;
         if then.is_some() {
@@ -234,8 +239,8 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if there is none.
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
-        let (given, ground) = (model, self.ground.clone());
-        let model = ground.model(model);
+        let (given, planned_model) = (model, self.planned_model.clone());
+        let model = planned_model.model(model);
         let is_beyond =
             matches!(&self.then, Some(Then::External(found)) if found.is_beyond(&self.few));
         let mut planned = match self.then.take() {
@@ -259,7 +264,7 @@ impl Planning {
         let told = NonZeroU32::new(planned.report.frames).unwrap_or(NonZeroU32::MIN);
         let options = Options { frames: told, ..self.options };
         add_energy(&mut planned, &self.board, &options);
-        planned.in_tiles(ground.tiled);
+        planned.in_tiles(planned_model.tiled);
         if is_beyond && planned.tiled.is_none() {
             return in_tiles::better(planned, given, &self.board, &options);
         }
@@ -305,7 +310,7 @@ impl Recipe {
         board: &Board,
         options: &Options,
     ) -> Result<Planned, RecipeError> {
-        let kept = self.floor.sector_checksums.map(|checksums| match checksums.sealed {
+        let kept = self.static_layout.sector_checksums.map(|checksums| match checksums.sealed {
             true => Integrity::Sealed,
             false => Integrity::Checked,
         });

@@ -1,7 +1,7 @@
 //! A recipe: all that a plan decides, as absolute numbers. Strategies write recipes; the passes that make a plan of
 //! one know no strategy. The same recipe gives the same plan whatever memory there is.
 //!
-//! A recipe is a floor (`floor.rs`) and a schedule (`schedule.rs`). `cut` makes tasks and residences of it, `place` gives them
+//! A recipe is a static_layout (`static_layout.rs`) and a schedule (`schedule.rs`). `cut` makes tasks and residences of it, `place` gives them
 //! bytes, `issue` puts all into one order, `emit` makes lanes. Recipes from a file are held against the model and proved as any plan.
 
 mod text;
@@ -9,12 +9,12 @@ mod text;
 pub use text::RecipeError;
 
 use crate::Stop;
-use crate::floor::Floor;
 use crate::packing;
 use crate::schedule::Schedule;
 use crate::schedule::boot::{self, Load};
 use crate::schedule::depth_first::Network;
 use crate::schedule::operator::Operator;
+use crate::static_layout::StaticLayout;
 use crate::tiles::Tiles;
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -26,7 +26,7 @@ pub struct Recipe {
     /// Which layers are made in tiles; all else is of the graph in these.
     pub(crate) tiles: Option<Tiles>,
     /// What stays where it is.
-    pub(crate) floor: Floor,
+    pub(crate) static_layout: StaticLayout,
     /// What comes and goes; nothing: all is used where it lies.
     pub(crate) schedule: Option<Schedule>,
     /// Ops whose weights lie in the wider and faster packing.
@@ -44,13 +44,13 @@ pub(crate) struct Made {
 
 impl Made {
     /// A lowered plan as it is.
-    pub const fn whole(floor: Floor, plan: Plan) -> Self {
-        Self { recipe: Recipe::of(floor, None), plan }
+    pub const fn whole(static_layout: StaticLayout, plan: Plan) -> Self {
+        Self { recipe: Recipe::of(static_layout, None), plan }
     }
 
-    /// A plan of the floor's lowered one by a schedule.
-    pub const fn scheduled(floor: Floor, schedule: Schedule, plan: Plan) -> Self {
-        Self { recipe: Recipe::of(floor, Some(schedule)), plan }
+    /// A plan of the static_layout's lowered one by a schedule.
+    pub const fn scheduled(static_layout: StaticLayout, schedule: Schedule, plan: Plan) -> Self {
+        Self { recipe: Recipe::of(static_layout, Some(schedule)), plan }
     }
 }
 
@@ -58,8 +58,14 @@ impl Recipe {
     /// What stands for the strategy in plans of recipes that were read.
     pub const STRATEGY: &str = "recipe";
 
-    const fn of(floor: Floor, schedule: Option<Schedule>) -> Self {
-        Self { tiles: None, floor, schedule, transformed: Vec::new(), weights_in_sram: Vec::new() }
+    const fn of(static_layout: StaticLayout, schedule: Option<Schedule>) -> Self {
+        Self {
+            tiles: None,
+            static_layout,
+            schedule,
+            transformed: Vec::new(),
+            weights_in_sram: Vec::new(),
+        }
     }
 
     /// The plan, of the model in tiles if the recipe says so.
@@ -67,12 +73,13 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError`] says that there is no room where the recipe says, or names what does not fit the model.
     pub fn plan(&self, model: &Model, board: &Board, stop: &Stop) -> Result<Plan, RecipeError> {
-        let Self { floor, schedule, transformed, weights_in_sram, .. } = self;
-        let mut plan = floor.lowered(model, board)?;
+        let Self { static_layout, schedule, transformed, weights_in_sram, .. } = self;
+        let mut plan = static_layout.lowered(model, board)?;
         packing::transform(&mut plan, transformed);
         if let Some(schedule) = schedule.as_ref().filter(|_| !plan.programs.is_empty()) {
             let operators = Operator::of(&plan);
-            let network = Network::new(model, &floor.layers, &plan, &operators, Space::Arena);
+            let network =
+                Network::new(model, &static_layout.layers, &plan, &operators, Space::Arena);
             let schedule = schedule.resolved(&network, &operators).map_err(|misfit| {
                 let layer = misfit.layer.and_then(|layer| plan.layers.get(layer));
                 let place = layer.map_or("groups".to_owned(), |l| format!("layer '{}'", l.name));

@@ -24,10 +24,10 @@ use std::str::FromStr;
 
 use crate::aliasing::Aliasing;
 use crate::costs::Costs;
-use crate::floor::Floor;
 use crate::packing;
 use crate::planning::Progress;
 use crate::recipe::Made;
+use crate::static_layout::StaticLayout;
 use crate::{Options, PlanError, Planned};
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
@@ -205,9 +205,9 @@ impl Strategy {
 /// The recipe of tensors that lie in SRAM, with weights in whichever packing is faster.
 fn inside(asked: &Asked<'_>, found: Candidate) -> Result<Made, PlanError> {
     let Asked { model, board, options } = *asked;
-    let floor = Floor::inside(found.layers, found.arranged);
-    let plan = floor.lowered(model, board)?;
-    let mut made = Made::whole(floor, plan);
+    let static_layout = StaticLayout::inside(found.layers, found.arranged);
+    let plan = static_layout.lowered(model, board)?;
+    let mut made = Made::whole(static_layout, plan);
     packing::choose(&mut made, board, &Costs::on(board), options.packing);
     Ok(made)
 }

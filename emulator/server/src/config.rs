@@ -37,8 +37,8 @@ pub struct Config {
     pub upload_rate: usize,
     /// How long an upload may take before its rate counts.
     pub upload_start: Duration,
-    /// Bounds of the process that walks from an upload to its result.
-    pub walk: WorkerLimits,
+    /// Bounds of the process that goes from an upload to its result.
+    pub pipeline: WorkerLimits,
     /// Longest result, and longest outputs of all layers.
     pub result_bytes: usize,
     /// Bounds of a worker process.
@@ -89,7 +89,7 @@ impl Default for Config {
             upload: Duration::from_secs(60),
             upload_rate: 16 << 10,
             upload_start: Duration::from_secs(5),
-            walk: WorkerLimits { wall: Duration::from_secs(480), ..WorkerLimits::default() },
+            pipeline: WorkerLimits { wall: Duration::from_secs(480), ..WorkerLimits::default() },
             result_bytes: 32 << 20,
             worker: WorkerLimits::default(),
             quantising: Bounds {

@@ -28,8 +28,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
+use crate::pipeline::Pipeline;
 use crate::runs::Runs;
-use crate::walk::Walk;
 
 pub use guard::Origins;
 pub use layers::encoded_layers;
@@ -47,7 +47,7 @@ struct Inner {
     dist: Dist,
     boards: Vec<Board>,
     executor: Arc<dyn Execute>,
-    walker: Arc<dyn Walk>,
+    pipeline: Arc<dyn Pipeline>,
     engine: OnceLock<String>,
     looks: Semaphore,
     downloads: Arc<Semaphore>,
@@ -61,14 +61,14 @@ impl Shared {
         dist: Dist,
         boards: Vec<Board>,
         executor: Arc<dyn Execute>,
-        walker: Arc<dyn Walk>,
+        pipeline: Arc<dyn Pipeline>,
     ) -> Self {
         Self(Arc::new(Inner {
             runs: Runs::new(&config),
             dist,
             boards,
             executor,
-            walker,
+            pipeline,
             engine: OnceLock::new(),
             looks: Semaphore::new(LOOKS),
             downloads: Arc::new(Semaphore::new(config.downloads)),
@@ -99,8 +99,8 @@ impl Shared {
         &self.0.executor
     }
 
-    fn walker(&self) -> &Arc<dyn Walk> {
-        &self.0.walker
+    fn pipeline(&self) -> &Arc<dyn Pipeline> {
+        &self.0.pipeline
     }
 
     /// What emulates, name and version; nothing until a run has said it.

@@ -4,15 +4,17 @@ mod config;
 mod connections;
 mod http;
 mod peer;
+mod pipeline;
 mod runs;
 mod serve;
 mod upload;
-mod walk;
 
 pub use config::Config;
 pub use http::{Origins, Shared, description, router};
 pub use peer::Peer;
+pub use pipeline::{
+    Errand, LayerFile, Left, Pipeline, SameProcess, SeparateProcess, run_for_server,
+};
 pub use runs::{Admission, Kept, Phase, Room, Run, RunProgress, Runs, Work};
 pub use serve::{Served, serve};
 pub use upload::{Part, Spool, Upload};
-pub use walk::{Apart, Errand, Here, LayerFile, Left, Walk, walk_for_server};

@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use tilewright_app::Diagnostic;
 use tilewright_report::plain;
 use tilewright_runner::{Dist, Execute, Workers};
-use tilewright_server::{Apart, Config, Served, Shared, serve as run, walk_for_server};
+use tilewright_server::{Config, SeparateProcess, Served, Shared, run_for_server, serve as run};
 
 /// How long work that blocks gets to end once the server has ended.
 const GRACE: Duration = Duration::from_millis(500);
@@ -17,7 +17,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Threads that read files and look at uploads.
 const OTHERS: usize = 6;
 /// The command that does what a server asks for.
-const WALK: &str = "walk";
+const PIPELINE: &str = "pipeline";
 
 /// Large uploads come and go between results that are kept. This allocator has a thread of its own
 /// that gives memory back to the system: others do so when the thread that used it works again.
@@ -44,7 +44,7 @@ struct Program {
 enum Errand {
     /// Do what a server asks for over standard input: it starts this for each run
     #[command(hide = true)]
-    Walk {
+    Pipeline {
         /// Bytes of address space that it may take
         #[arg(long, value_name = "BYTES")]
         memory_limit: u64,
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     let options = Program::parse();
     let ended = match options.errand {
         None => serve(&options),
-        Some(Errand::Walk { memory_limit }) => walk_for_server(memory_limit),
+        Some(Errand::Pipeline { memory_limit }) => run_for_server(memory_limit),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -94,7 +94,8 @@ fn serve(options: &Program) -> Result<(), Diagnostic> {
             say("The page has not been built: run `cargo xtask build`. The API works without.");
         }
         say(&format!("Tilewright listens at http://{}", served.address()));
-        let shared = Shared::new(config, dist, boards, workers, Arc::new(Apart::new(WALK)?));
+        let shared =
+            Shared::new(config, dist, boards, workers, Arc::new(SeparateProcess::new(PIPELINE)?));
         run(served, shared, end).await;
         Ok(())
     });

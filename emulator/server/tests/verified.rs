@@ -70,11 +70,11 @@ fn planned(options: &Options) -> Result<Planned, Diagnostic> {
 fn run(change: impl FnOnce(&mut BTreeMap<u32, Vec<u8>>)) -> (Done, Vec<Stage>) {
     let mut stages = Vec::new();
     let wall = WorkerLimits::default().wall;
-    let done = walk(change, wall, &Cancel::default(), &mut |stage| stages.push(stage));
+    let done = run_within(change, wall, &Cancel::default(), &mut |stage| stages.push(stage));
     (done.unwrap(), stages)
 }
 
-fn walk(
+fn run_within(
     change: impl FnOnce(&mut BTreeMap<u32, Vec<u8>>),
     wall: Duration,
     cancel: &Cancel,
@@ -116,9 +116,9 @@ fn the_reference_stops_when_asked_and_when_its_time_is_over() {
             cancel.cancel();
         }
     };
-    let problem = walk(|_| {}, Duration::from_secs(60), &cancel, &mut ask).unwrap_err();
+    let problem = run_within(|_| {}, Duration::from_secs(60), &cancel, &mut ask).unwrap_err();
     assert_eq!(problem.kind, Blame::Cancelled);
-    let problem = walk(|_| {}, Duration::ZERO, &Cancel::default(), &mut |_| {}).unwrap_err();
+    let problem = run_within(|_| {}, Duration::ZERO, &Cancel::default(), &mut |_| {}).unwrap_err();
     assert_eq!(problem.kind, Blame::TooLarge);
     assert!(problem.what.contains("Comparing"), "{problem}");
 }

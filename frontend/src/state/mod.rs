@@ -8,7 +8,6 @@ mod compare;
 mod desk;
 mod event;
 mod files;
-mod fit;
 mod history;
 mod keep;
 mod link;
@@ -19,6 +18,7 @@ mod run;
 mod shown;
 mod sparsity;
 mod task;
+mod what_fits;
 mod zoo;
 
 use std::rc::Rc;
@@ -35,7 +35,6 @@ pub use compare::{Beside, Compare, Plans, Tried};
 pub use desk::{Desk, DeskEvent, Heard, Measurement};
 pub use event::{Effect, Event};
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
-pub use fit::Fit;
 pub use history::History;
 pub use keep::{Keep, Stored};
 pub use model::{OpenModel, Origin, OwnFile};
@@ -45,6 +44,7 @@ pub use run::{Input, Outcome, Phase, Run, RunEvent, RunningOf, Server};
 pub use shown::{Selection, Theme, View};
 pub use task::{Doer, Job, Place, Task};
 use tilewright_report::Diagnostic;
+pub use what_fits::Fit;
 pub use zoo::{PREFIX as ZOO, Zoo};
 
 /// Everything the page knows.

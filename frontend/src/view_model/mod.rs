@@ -6,7 +6,6 @@ pub mod desk;
 pub mod energy_and_wear;
 pub mod figures;
 pub mod firmware;
-pub mod fit;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod fragment;
@@ -21,8 +20,9 @@ pub mod roofline;
 pub mod run;
 pub mod schedule;
 pub mod sparsity;
+pub mod step_by_step;
 pub mod steps;
 pub mod tiles;
 pub mod timeline;
-pub mod walk;
+pub mod what_fits;
 pub mod zoo;

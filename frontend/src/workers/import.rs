@@ -9,7 +9,7 @@ use super::host::WorkerHost;
 use super::judge::judge;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
-use super::{Outcome, fit, graph, open, package, schedule, tiles, zoo};
+use super::{Outcome, graph, open, package, saved_files, tiles, what_fits, zoo};
 use crate::message::{
     Calibrating, GraphFacts, ImportReply, ImportRequest, ModelSource, ReferenceFacts, TiledRegion,
     trouble,
@@ -65,7 +65,9 @@ impl Importer {
             ImportRequest::ZooSize(name) => {
                 Ok((ImportReply::ZooSize(zoo::size(&name)?), Vec::new()))
             }
-            ImportRequest::Fit => Ok((ImportReply::Fit(Box::new(fit::fit(say)?)), Vec::new())),
+            ImportRequest::Fit => {
+                Ok((ImportReply::Fit(Box::new(what_fits::fit(say)?)), Vec::new()))
+            }
             ImportRequest::Graph(tiled) => {
                 let facts = graph(self.model()?, tiled)?;
                 Ok((ImportReply::Graph(Box::new(facts)), Vec::new()))
@@ -103,9 +105,9 @@ impl Importer {
                 let images = stores.into_iter().map(|(_, bytes)| bytes).collect();
                 Ok((ImportReply::Stores(names), images))
             }
-            ImportRequest::Schedule(file) => schedule::file(file, buffer(0)),
-            ImportRequest::Record => schedule::record(buffer(0), buffer(1)),
-            ImportRequest::Recipe(settings) => schedule::recipe(self.model()?, &settings),
+            ImportRequest::Schedule(file) => saved_files::file(file, buffer(0)),
+            ImportRequest::Record => saved_files::record(buffer(0), buffer(1)),
+            ImportRequest::Recipe(settings) => saved_files::recipe(self.model()?, &settings),
             ImportRequest::Reorder { name } => reorder(&name, buffer(0), host),
         }
     }

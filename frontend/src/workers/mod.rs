@@ -2,8 +2,6 @@
 
 mod checks;
 #[cfg(feature = "importer")]
-mod fit;
-#[cfg(feature = "importer")]
 pub mod graph;
 mod host;
 #[cfg(feature = "importer")]
@@ -18,11 +16,13 @@ pub mod plan;
 #[cfg(feature = "importer")]
 mod reorder;
 #[cfg(feature = "importer")]
-mod schedule;
+mod saved_files;
 mod serve;
 #[cfg(feature = "importer")]
 mod sparsity;
 mod tiles;
+#[cfg(feature = "importer")]
+mod what_fits;
 #[cfg(feature = "importer")]
 pub mod zoo;
 

@@ -132,7 +132,7 @@ fn a_newer_plan_is_heard_between_two_ways_beyond_sram() {
 
 #[test]
 fn memory_says_what_its_bytes_are_and_where_tensors_lie() {
-    use crate::view_model::{memory, walk};
+    use crate::view_model::{memory, step_by_step};
     use tilewright_report::PartRole;
     let model = opened(&mut Importer::default(), &EXAMPLES[1]);
     let board = tilewright_board::find(&settings(None).board).unwrap();
@@ -155,7 +155,7 @@ fn memory_says_what_its_bytes_are_and_where_tensors_lie() {
             let listed: i64 = rows.iter().map(signed).sum();
             let parts: u64 = stack.parts.iter().map(|(_, bytes)| bytes).sum();
             assert_eq!((listed, parts), (stack.total as i64, stack.total), "{strategy}: {stack:?}");
-            let words = walk::step(&plan, at).unwrap().words(&plan);
+            let words = step_by_step::step(&plan, at).unwrap().words(&plan);
             assert!(!words.contains("reads nothing"), "{strategy}: {words}");
             assert!(!words.contains("writes nothing"), "{strategy}: {words}");
         }

@@ -6,8 +6,8 @@
 use tilewright_model::Padding;
 use tilewright_tflite_schema::{self as fb, BuiltinOperator as Code};
 
-use super::file::{Place, Stored};
 use super::quantised;
+use super::verified_file::{Place, Stored};
 
 /// What the two operators around a convolution make of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,6 @@
 //! with uint8 alone; then all its tensors of 8 bits are uint8. Inputs and outputs are the graph's:
 //! integers also where the model's own file had floats there.
 
-mod file;
 mod functions;
 mod graph;
 mod kind;
@@ -15,6 +14,7 @@ mod node;
 mod options;
 mod pixels;
 mod states;
+mod tables;
 mod versions;
 mod weighted;
 mod window;

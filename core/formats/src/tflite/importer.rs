@@ -13,8 +13,8 @@ use tilewright_model::{
 };
 use tilewright_tflite_schema as fb;
 
-use super::file::{self, File, Place, Stored};
 use super::variables::{self, Variable};
+use super::verified_file::{self, File, Place, Stored};
 use super::{ops, quantised};
 use crate::{FormatError, Limits, elements};
 
@@ -72,7 +72,7 @@ pub(super) struct Importer<'f, 'a> {
     constants: BTreeMap<(usize, bool), TensorId>,
     /// Names that are taken, each with the number by which the next of this name is told apart.
     names: BTreeMap<String, usize>,
-    /// Sizes may differ from those in the file, since the user chose some.
+    /// Sizes may differ from those in the verified_file, since the user chose some.
     resized: bool,
     constant_elements: usize,
 }
@@ -183,7 +183,7 @@ impl<'a> Importer<'_, 'a> {
         candidate
     }
 
-    /// The graph's tensor for an activation of the file, with a shape of its own.
+    /// The graph's tensor for an activation of the verified_file, with a shape of its own.
     pub(super) fn tensor_for(&mut self, index: usize, dims: &[usize]) -> Result<Tensor, String> {
         let stored = &self.file.tensors[index];
         if let Some(fault) = &stored.fault {
@@ -563,7 +563,7 @@ impl<'a> Importer<'_, 'a> {
     ) -> Result<TensorId, FormatError> {
         let name = tensor.name.clone();
         if self.model.nodes.len() >= self.limits.nodes {
-            return Err(file::too_many_nodes(self.model.nodes.len() + 1, self.limits));
+            return Err(verified_file::too_many_nodes(self.model.nodes.len() + 1, self.limits));
         }
         let id = self.model.add_tensor(tensor);
         let node = Node { name: name.clone(), op, inputs, outputs: vec![id] };

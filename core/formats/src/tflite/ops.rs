@@ -13,9 +13,9 @@ mod slice;
 use tilewright_model::{Activation, Op, TensorId, Unary};
 use tilewright_tflite_schema::{self as fb, BuiltinOperator as Code};
 
-use super::file::Place;
 use super::importer::{Importer, Refused, unsupported};
 use super::variables;
+use super::verified_file::Place;
 use crate::FormatError;
 
 type Import = for<'a> fn(&mut Importer<'_, 'a>, &Place<'a>) -> Result<(), Refused>;

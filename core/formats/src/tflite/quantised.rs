@@ -4,7 +4,7 @@ use half::f16;
 use tilewright_model::Quantisation;
 use tilewright_tflite_schema as fb;
 
-use super::file::Stored;
+use super::verified_file::Stored;
 
 /// What uint8 values and zero points lose to become int8.
 const SHIFT: i64 = 128;

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_model::{DType, Data, Shape, State, Tensor, TensorId};
 use tilewright_tflite_schema::{self as fb, BuiltinOperator as Code};
 
-use super::file::{self, Place, Stored};
 use super::importer::{Importer, Refused, Value, unsupported};
 use super::quantised;
+use super::verified_file::{self, Place, Stored};
 use crate::{FormatError, Limits};
 
 /// Most variables that one operator changes itself; an LSTM over both directions has four.
@@ -47,7 +47,7 @@ pub(super) fn initial<'a>(
     let mut called = BTreeSet::new();
     let graphs = model.subgraphs();
     for (number, operator) in main.operators().iter().flatten().enumerate() {
-        let (Code::CALL_ONCE, _) = file::code(model, &operator, number)? else { continue };
+        let (Code::CALL_ONCE, _) = verified_file::code(model, &operator, number)? else { continue };
         let index = operator.builtin_options_as_call_once_options();
         let index = index.map_or(-1, |options| options.init_subgraph_index());
         let count = graphs.map_or(0, |graphs| graphs.len());
@@ -55,11 +55,11 @@ pub(super) fn initial<'a>(
             .zip(usize::try_from(index).ok().filter(|index| *index < count))
             .map(|(graphs, index)| graphs.get(index))
             .ok_or_else(|| {
-                file::damaged(format!("operator {number} calls graph {index} of {count}"))
+                verified_file::damaged(format!("operator {number} calls graph {index} of {count}"))
             })?;
         let size = graph.operators().map_or(0, |operators| operators.len());
         if size > limits.nodes {
-            return Err(file::too_many_nodes(size, limits));
+            return Err(verified_file::too_many_nodes(size, limits));
         }
         if called.insert(index) {
             of_graph(model, &graph, buffers, limits, &mut values)?;
@@ -78,7 +78,7 @@ fn of_graph<'a>(
     let mut handles = BTreeMap::new();
     for (number, operator) in graph.operators().iter().flatten().enumerate() {
         let operand = |position: usize| operator.inputs().iter().flatten().nth(position);
-        match file::code(model, &operator, number)?.0 {
+        match verified_file::code(model, &operator, number)?.0 {
             Code::VAR_HANDLE => {
                 let result = operator.outputs().iter().flatten().next();
                 handles.extend(result.zip(name(&operator)));
@@ -90,7 +90,7 @@ fn of_graph<'a>(
                 let index = operand(1).and_then(|index| usize::try_from(index).ok());
                 let tensor = tensors.zip(index.filter(|index| *index < count));
                 if let (Some(handle), Some((tensors, index))) = (handle, tensor) {
-                    let stored = file::stored(index, tensors.get(index), buffers, limits)?;
+                    let stored = verified_file::stored(index, tensors.get(index), buffers, limits)?;
                     values.insert(handle.clone(), stored);
                 }
             }

@@ -1,7 +1,7 @@
 //! Pools and means in float.
 
+use crate::interpret::broadcast;
 use crate::interpret::slide::Slide;
-use crate::interpret::walk;
 
 pub(super) fn max_pool(slide: &Slide<'_>, input: &[f32]) -> Vec<f32> {
     let channels = slide.output[3];
@@ -48,9 +48,9 @@ pub(super) fn average_pool(
 
 /// Sums in row-major order, over the number of values.
 pub(super) fn mean(input: &[f32], dims: &[usize], axes: &[usize]) -> Vec<f32> {
-    let reduced = walk::reduced(dims, axes);
+    let reduced = broadcast::reduced(dims, axes);
     let mut result = vec![0.0; reduced.iter().product()];
-    walk::together(dims, [dims, &reduced], |from, to| result[to] += input[from]);
+    broadcast::together(dims, [dims, &reduced], |from, to| result[to] += input[from]);
     let count = axes.iter().map(|axis| dims[*axis]).product::<usize>().max(1) as f32;
     result.iter_mut().for_each(|sum| *sum /= count);
     result

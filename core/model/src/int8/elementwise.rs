@@ -1,5 +1,5 @@
 //! Operators on pairs of values in int8: what two values give, as functions for
-//! [`walk::combine`](crate::interpret::walk::combine).
+//! [`walk::combine`](crate::interpret::broadcast::combine).
 
 use super::clamp;
 use crate::integer::{ADD_LEFT_SHIFT, AddParams, Multiplier, PreluParams};

@@ -2,8 +2,8 @@
 
 use super::clamp;
 use crate::integer::Multiplier;
+use crate::interpret::broadcast;
 use crate::interpret::slide::Slide;
-use crate::interpret::walk;
 
 pub(super) fn max_pool(slide: &Slide<'_>, input: &[i8], limits: (i8, i8)) -> Vec<i8> {
     let channels = slide.output[3];
@@ -67,9 +67,9 @@ pub(super) fn mean(
     scale: Multiplier,
     [input_zero, output_zero]: [i32; 2],
 ) -> Vec<i8> {
-    let reduced = walk::reduced(dims, axes);
+    let reduced = broadcast::reduced(dims, axes);
     let mut sums = vec![0i32; reduced.iter().product()];
-    walk::together(dims, [dims, &reduced], |from, to| {
+    broadcast::together(dims, [dims, &reduced], |from, to| {
         sums[to] = sums[to].wrapping_add(i32::from(input[from]) - input_zero);
     });
     let result = |sum: &i32| scale.apply(*sum).wrapping_add(output_zero);

@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use super::Recipe;
 use crate::PlanError;
 use crate::aliasing::Aliasing;
-use crate::floor::{Floor, Heights};
 use crate::lower::{self, InImage, Layer, Stored};
 use crate::schedule::boot::Load;
 use crate::schedule::cut::Group;
 use crate::schedule::frames::Frames;
 use crate::schedule::{Layout, Schedule};
 use crate::sparse;
+use crate::static_layout::{Heights, StaticLayout};
 use crate::tiles::Tiles;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -130,7 +130,7 @@ impl Recipe {
     /// The recipe as text, for the model that it is of.
     #[must_use]
     pub fn text(&self, model: &Model) -> String {
-        let Self { tiles, floor, schedule, transformed, weights_in_sram } = self;
+        let Self { tiles, static_layout, schedule, transformed, weights_in_sram } = self;
         // Of a model that they are not of nothing is named right, whatever is written.
         let tiled = tiles.and_then(|tiles| tiles.tiled(model).ok());
         let model = Tiled::model_or(tiled.as_ref(), model);
@@ -139,10 +139,10 @@ impl Recipe {
             name: model.nodes[layer.node.0].name.clone(),
             pool: layer.pool.map(|pool| pool.0),
             sparse: layer.sparse.as_ref().map(SparseCuts::each),
-            in_image: floor.in_image.get(index).copied().unwrap_or_default(),
-            depth_first: floor.depth_first.get(index).copied().unwrap_or_default(),
+            in_image: static_layout.in_image.get(index).copied().unwrap_or_default(),
+            depth_first: static_layout.depth_first.get(index).copied().unwrap_or_default(),
         };
-        let tensors = floor.tensors.iter().map(|tensor| TensorLine {
+        let tensors = static_layout.tensors.iter().map(|tensor| TensorLine {
             tensor: tensor.tensor,
             name: tensor.name.clone(),
             space: tensor.space,
@@ -159,14 +159,14 @@ impl Recipe {
         };
         let mut lines = Lines(String::from("{\n"));
         lines.field("tiles", tiles);
-        lines.list("layers", floor.layers.iter().enumerate().map(layer));
+        lines.list("layers", static_layout.layers.iter().enumerate().map(layer));
         lines.list("tensors", tensors);
-        lines.list("uncopied", floor.parts.nodes());
-        lines.field("heights", &floor.heights);
-        lines.field("weights", &floor.stored);
-        lines.field("checksums", &floor.sector_checksums);
-        lines.field("window", &floor.window);
-        lines.list("boot", &floor.boot);
+        lines.list("uncopied", static_layout.parts.nodes());
+        lines.field("heights", &static_layout.heights);
+        lines.field("weights", &static_layout.stored);
+        lines.field("checksums", &static_layout.sector_checksums);
+        lines.field("window", &static_layout.window);
+        lines.list("boot", &static_layout.boot);
         lines.list("groups", groups);
         lines.field("layout", &layout);
         lines.field("frames", &frames);
@@ -240,7 +240,7 @@ impl Recipe {
             text.layout.map(|layout| Schedule { groups: text.groups, layout, frames: text.frames });
         let recipe = Self {
             tiles: text.tiles,
-            floor: Floor {
+            static_layout: StaticLayout {
                 in_image: text.layers.iter().map(|line| line.in_image).collect(),
                 depth_first: text.layers.iter().map(|line| line.depth_first).collect(),
                 layers,

@@ -11,14 +11,14 @@
 
 mod arriving;
 mod borders;
-mod card;
 mod channels;
+mod from_card;
 mod order;
 
 use std::cell::OnceCell;
 use std::ops::Range;
 
-pub use card::Moved;
+pub use from_card::Moved;
 use order::Order;
 
 use super::cut::{Fineness, Strip};
@@ -260,7 +260,8 @@ impl<'p> Network<'p> {
         }
         let Order { mut made, own, at_once, .. } = order;
         if let Some(columns) = fineness.columns {
-            made = card::across(own.first().filter(|_| own.len() == 1)?, &made, columns.get())?;
+            made =
+                from_card::across(own.first().filter(|_| own.len() == 1)?, &made, columns.get())?;
         }
         Some(self.held(layers, (made, fineness), (&own, &at_once), outside))
     }

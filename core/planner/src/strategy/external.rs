@@ -8,12 +8,12 @@ use super::aliasing_search::Candidate;
 use super::{Search, Technique};
 use crate::PlanError;
 use crate::aliasing::{Arranged, Parts};
-use crate::floor::{Floor, Heights};
 use crate::lower::{self, Stored};
 use crate::planning::Progress;
 use crate::recipe::Made;
 use crate::schedule::boot::{self, Load};
 use crate::schedule::sequence::Place;
+use crate::static_layout::{Heights, StaticLayout};
 use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::{Board, Memory, MemoryKind};
 use tilewright_model::Model;
@@ -89,8 +89,9 @@ pub fn plan(model: &Model, board: &Board, found: Candidate) -> Result<Made, Plan
     let Candidate { layers, arranged: Arranged { tensors, parts, height } } = found;
     let heights = Heights { external_ram: height.align_up(LINE), ..Heights::default() };
     let inside = Arranged { tensors, parts, height: Bytes(0) };
-    let floor = Floor { heights, stored: stored(board), ..Floor::inside(layers, inside) };
-    lowered(floor, model, board)
+    let static_layout =
+        StaticLayout { heights, stored: stored(board), ..StaticLayout::inside(layers, inside) };
+    lowered(static_layout, model, board)
 }
 
 /// Where weights lie on a board: in external flash, if it has that.
@@ -106,13 +107,17 @@ pub fn stored(board: &Board) -> Stored {
     }
 }
 
-/// The plan of a floor some of whose weights may lie in external flash: they come to external RAM at start, from where
+/// The plan of a static_layout some of whose weights may lie in external flash: they come to external RAM at start, from where
 /// the core reads them sooner, if they fit there beside the activations, and the firmware drives DMA.
 ///
 /// # Errors
 /// [`PlanError`] names the node that no kernel runs as it is.
-pub fn lowered(mut floor: Floor, model: &Model, board: &Board) -> Result<Made, PlanError> {
-    let mut plan = floor.lowered(model, board)?;
+pub fn lowered(
+    mut static_layout: StaticLayout,
+    model: &Model,
+    board: &Board,
+) -> Result<Made, PlanError> {
+    let mut plan = static_layout.lowered(model, board)?;
     let is_flash = |memory: &&Memory| memory.kind == MemoryKind::QspiFlash;
     let flash = board.external(Space::ExternalFlash).filter(is_flash);
     let header = STORE_ALIGNMENT as u64;
@@ -124,8 +129,8 @@ pub fn lowered(mut floor: Floor, model: &Model, board: &Board) -> Result<Made, P
     if stored > 0 && flash.is_some() && fits && runs {
         let from = Place { space: Space::ExternalFlash, offset: header };
         let to = Place { space: Space::ExternalRam, offset: first };
-        floor.boot.push(Load { from, to, bytes: stored });
-        boot::bring(&mut plan, &floor.boot, board);
+        static_layout.boot.push(Load { from, to, bytes: stored });
+        boot::bring(&mut plan, &static_layout.boot, board);
     }
-    Ok(Made::whole(floor, plan))
+    Ok(Made::whole(static_layout, plan))
 }

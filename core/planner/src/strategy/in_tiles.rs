@@ -6,7 +6,7 @@ use super::alternatives::Alternatives;
 use super::auto::LEAST;
 use super::{Asked, resident};
 use crate::costs::CostCache;
-use crate::ground::Ground;
+use crate::planned_model::PlannedModel;
 use crate::recipe::Made;
 use crate::tiles::tilings_within;
 use crate::{Objective, Options, PlanError, Planned, Strategy, plan, simulate};
@@ -64,8 +64,8 @@ fn best(model: &Model, board: &Board, options: &Options) -> Result<Option<Tiling
         let options = &Options { tiling: Some(tiling), ..options.clone() };
         let brings = Strategy::Resident.technique().brings_weights;
         // Other layers or fewer tiles do.
-        let Ok(ground) = Ground::new(model, board, options, brings) else { continue };
-        let model = ground.model(model);
+        let Ok(planned_model) = PlannedModel::new(model, board, options, brings) else { continue };
+        let model = planned_model.model(model);
         let Ok(found) = resident::plan(model) else { continue };
         let arena = found.arranged.height;
         let least = best.as_ref().filter(|_| options.objective == Objective::Memory);

@@ -164,7 +164,7 @@ fn overlaid_with(
     let schedule = Schedule { groups, layout: Layout::Slots(places), frames: None };
     let work = schedule.work(lowered, operators);
     Ok(match schedule.plan(lowered, &work, board, stop)? {
-        Some(plan) => Made::scheduled(recipe.floor.clone(), schedule, plan),
+        Some(plan) => Made::scheduled(recipe.static_layout.clone(), schedule, plan),
         None => external.clone(),
     })
 }

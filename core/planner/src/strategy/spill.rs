@@ -12,10 +12,10 @@ use super::external::{self, LINE};
 use super::overlay::partition::TileSizes;
 use super::overlay::{self, Beside, Overlaid};
 use crate::aliasing::{self, Aliasing, Arranged, Given, Parts, Savings};
-use crate::floor::{Floor, Heights};
 use crate::lower::{self, InImage, Layer};
 use crate::planning::described;
 use crate::recipe::Made;
+use crate::static_layout::{Heights, StaticLayout};
 use crate::{Options, PlanError, Planned, Stop};
 use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::Board;
@@ -310,11 +310,13 @@ impl Spiller {
         let heights =
             Heights { sram: height, external_ram: placed.height.align_up(LINE), card: Bytes(0) };
         let inside = Arranged { tensors, parts, height };
-        let mut floor = Floor { heights, ..Floor::inside(self.layers.clone(), inside) };
+        let mut static_layout =
+            StaticLayout { heights, ..StaticLayout::inside(self.layers.clone(), inside) };
         if in_image.iter().any(|held| *held != InImage::All) {
-            (floor.stored, floor.in_image) = (external::stored(board), in_image.to_vec());
+            (static_layout.stored, static_layout.in_image) =
+                (external::stored(board), in_image.to_vec());
         }
-        external::lowered(floor, model, board)
+        external::lowered(static_layout, model, board)
     }
 }
 

@@ -40,10 +40,10 @@ use tilewright_board::Board;
 use tilewright_model::{Model, Node, Op, Tensor, Window};
 use tilewright_plan::{Bytes, CyclePoint, Cycles, Plan, Space};
 
-use crate::floor::Floor;
 use crate::schedule::depth_first::DepthFirstGroup;
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
+use crate::static_layout::StaticLayout;
 use cut::{Ways, groups, groups_in};
 use frames::Lowered;
 use groups::{Choice, Times};
@@ -269,16 +269,16 @@ impl<'b> Search<'b> {
                 }
                 let shares = if how == Outside::Nothing { &SHARES[..] } else { &[] };
                 self.way(&arranging, shares)?;
-                let (floor, lowered) = arranging.least()?;
+                let (static_layout, lowered) = arranging.least()?;
                 if self.fastest.is_none() && self.limit.is_none() {
-                    let made = self.smallest(&floor, &lowered)?;
+                    let made = self.smallest(&static_layout, &lowered)?;
                     let arena = |made: &Made| made.plan.space(Space::Arena);
                     if self.least.as_ref().is_none_or(|least| arena(&made) < arena(least)) {
                         self.least = Some(made);
                     }
                 }
                 if lowered.programs.is_empty() {
-                    return Ok(Some(Made::whole(floor, lowered)));
+                    return Ok(Some(Made::whole(static_layout, lowered)));
                 }
                 let is_tried = is_fused && self.fastest.is_some();
                 if !self.fits_alone && !is_tried {
@@ -351,7 +351,7 @@ impl<'b> Search<'b> {
             if height.is_some_and(|height| height <= room) {
                 continue;
             }
-            let Some((floor, lowered)) = arranging.within(room, budget)? else { break };
+            let Some((static_layout, lowered)) = arranging.within(room, budget)? else { break };
             // Where nothing comes, what is left is of no use.
             let comes = lowered.space(Space::Card).0 > 0;
             height = Some(if comes { lowered.space(Space::Arena).0 } else { 0 });
@@ -383,8 +383,11 @@ impl<'b> Search<'b> {
                     }
                 }
                 if let Some(plan) = plan {
-                    let fits =
-                        self.consider(&floor, (schedule, plan), (&lowered, depth_first, ways))?;
+                    let fits = self.consider(
+                        &static_layout,
+                        (schedule, plan),
+                        (&lowered, depth_first, ways),
+                    )?;
                     self.fits_alone |= depth_first.is_empty() && fits;
                 }
                 if self.is_enough() {
@@ -506,7 +509,7 @@ impl<'b> Search<'b> {
     /// [`PlanError::Stopped`] if nobody waits any more.
     fn consider(
         &mut self,
-        floor: &Floor,
+        static_layout: &StaticLayout,
         (schedule, plan): (Schedule, Plan),
         (lowered, depth_first, ways): Lowered<'_>,
     ) -> Result<bool, PlanError> {
@@ -529,7 +532,7 @@ impl<'b> Search<'b> {
         let is_large = timed.image_bytes() > board.plan_bytes();
         let key = (is_large, end);
         if best.is_none_or(|best| key < best) {
-            let made = Made::scheduled(floor.clone(), schedule, plan);
+            let made = Made::scheduled(static_layout.clone(), schedule, plan);
             let (lowered, depth_first) = (lowered.clone(), depth_first.to_vec());
             self.fastest = Some(Found { key, made, lowered, depth_first, ways });
         }
@@ -540,7 +543,7 @@ impl<'b> Search<'b> {
     ///
     /// # Errors
     /// [`PlanError::Stopped`] if nobody waits any more.
-    fn smallest(&self, floor: &Floor, lowered: &Plan) -> Result<Made, PlanError> {
+    fn smallest(&self, static_layout: &StaticLayout, lowered: &Plan) -> Result<Made, PlanError> {
         let Self { budget, board, options, .. } = *self;
         let height = lowered.space(Space::Arena).0;
         let operators = Operator::of(lowered);
@@ -553,8 +556,8 @@ impl<'b> Search<'b> {
         let ahead = if work.residences.len() > MANY_LOADS { FEW_AHEAD } else { u32::MAX };
         schedule.layout = Layout::Gaps { sram, ahead };
         Ok(match schedule.plan(lowered, &work, board, &options.stop)? {
-            Some(plan) => Made::scheduled(floor.clone(), schedule, plan),
-            None => Made::whole(floor.clone(), lowered.clone()),
+            Some(plan) => Made::scheduled(static_layout.clone(), schedule, plan),
+            None => Made::whole(static_layout.clone(), lowered.clone()),
         })
     }
 }

@@ -85,7 +85,7 @@ pub fn plan(
     let laying = Laying::of(model, board, budget, found, options.integrity)?;
     let apart = laying.laid(&[], false)?;
     if apart.plan.programs.is_empty() {
-        return Ok(Made::whole(apart.floor, apart.plan));
+        return Ok(Made::whole(apart.static_layout, apart.plan));
     }
     let pitches = lay::rows_at_sectors(&apart.plan);
     // Each sector in use has a checksum or tag, so that few are to be.
@@ -168,7 +168,7 @@ impl<'p> Way<'p> {
         let lowered = &self.laid.plan;
         let work = schedule.work(lowered, self.operators);
         match schedule.plan(lowered, &work, board, &options.stop)? {
-            Some(plan) => Ok(Made::scheduled(self.laid.floor.clone(), schedule, plan)),
+            Some(plan) => Ok(Made::scheduled(self.laid.static_layout.clone(), schedule, plan)),
             None => Err(self.needs()),
         }
     }

@@ -7,9 +7,9 @@ use tilewright_app::{Blame, Diagnostic, Package, PlanFile, StoreStart};
 use tilewright_board::Board;
 
 use super::Shared;
+use crate::pipeline::{Errand, Left};
 use crate::runs::{Kept, Work};
 use crate::upload::{Part, Upload};
-use crate::walk::{Errand, Left};
 
 /// The work of a run of `upload` on `board`. What can be said of the upload without much work or
 /// memory is said here.
@@ -31,7 +31,7 @@ pub fn work(shared: &Shared, board: Board, upload: Upload<Part>) -> Result<Work,
     Ok(Box::new(move |progress, cancel| {
         let (config, dist) = (shared.config().clone(), shared.dist().clone());
         let errand = Errand { config, dist, board: board.id.clone(), upload };
-        let left = shared.walker().walk(errand, progress, cancel)?;
+        let left = shared.pipeline().run(errand, progress, cancel)?;
         let Left { engine, summary, fault, result, layers, plan } = left;
         shared.learn_engine(engine);
         Ok(Kept {

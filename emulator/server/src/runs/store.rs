@@ -149,11 +149,11 @@ impl Runs {
         };
         self.renumber();
         let (runs, waiting) = (Arc::clone(self), Arc::clone(&run));
-        tokio::spawn(async move { runs.walk(admission, waiting, work).await });
+        tokio::spawn(async move { runs.run(admission, waiting, work).await });
         run
     }
 
-    async fn walk(self: Arc<Self>, admission: Admission, run: Arc<Run>, work: Work) {
+    async fn run(self: Arc<Self>, admission: Admission, run: Arc<Run>, work: Work) {
         let Some(under_way) = self.turn(&run).await else {
             run.end(Err(Diagnostic::cancelled("The run was cancelled before it began.")));
             self.renumber();
@@ -161,9 +161,9 @@ impl Runs {
         };
         run.start();
         self.renumber();
-        let walked = Arc::clone(&run);
+        let seen = Arc::clone(&run);
         let ended = tokio::task::spawn_blocking(move || {
-            work(&mut |progress| walked.news(&progress), walked.cancel())
+            work(&mut |progress| seen.news(&progress), seen.cancel())
         })
         .await
         .unwrap_or_else(|_| Err(Diagnostic::ours("The run ended by a panic.", "run")));

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tilewright_app::{Blame, Cancel, Diagnostic};
 use tilewright_protocol::RunOutcome;
 use tilewright_runner::{Dist, Execute, WorkerLimits};
-use tilewright_server::{Config, Here, Origins, Shared, router};
+use tilewright_server::{Config, Origins, SameProcess, Shared, router};
 
 use axum::Router;
 use axum::body::Body;
@@ -222,8 +222,8 @@ pub fn with(config: Config, executor: Arc<dyn Execute>) -> (Shared, Router, temp
     std::fs::create_dir(folder.path().join("firmware")).unwrap();
     std::fs::write(folder.path().join(format!("firmware/{BOARD}.elf")), fixture::elf()).unwrap();
     let boards = tilewright_board::all();
-    let walker = Arc::new(Here::new(Arc::clone(&executor)));
-    let shared = Shared::new(config, Dist::at(folder.path()), boards, executor, walker);
+    let pipeline = Arc::new(SameProcess::new(Arc::clone(&executor)));
+    let shared = Shared::new(config, Dist::at(folder.path()), boards, executor, pipeline);
     let routes = router(shared.clone(), Origins::of("127.0.0.1:8080".parse().unwrap()));
     (shared, routes, folder)
 }

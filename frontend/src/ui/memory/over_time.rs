@@ -5,7 +5,7 @@ use yew::prelude::*;
 
 use super::{ARENA, Frame, LEFT, RIGHT};
 use crate::ui::chart::px;
-use crate::ui::timeline::{fill_of_held, push_rectangle};
+use crate::ui::timeline_chart::{fill_of_held, push_rectangle};
 use crate::view_model::memory::Buffers;
 
 /// The drawing above `floor`; the axis of time lies below it.

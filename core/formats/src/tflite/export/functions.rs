@@ -6,10 +6,10 @@ use tilewright_model::quantise::prescribed;
 use tilewright_model::{Activation, Model, Node, Op, Tensor, TensorId, Unary};
 use tilewright_tflite_schema::BuiltinOperator as Code;
 
-use super::file::Scaled;
 use super::graph::{Made, Writer};
 use super::kind::Eight;
 use super::options::Options;
+use super::tables::Scaled;
 
 /// The operator of an activation by itself.
 pub(super) const fn of_activation(activation: Activation) -> Option<Code> {

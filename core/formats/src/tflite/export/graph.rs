@@ -6,9 +6,9 @@ use tilewright_model::{DType, Data, Model, Node, Tensor, TensorId};
 use tilewright_tflite_schema::{self as fb, BuiltinOperator as Code};
 
 use super::TfliteError;
-use super::file::{File, Graph, Operator, Scaled, Tensor as Written};
 use super::kind::Eight;
 use super::options::Options;
+use super::tables::{File, Graph, Operator, Scaled, Tensor as Written};
 use super::weighted::ints;
 use super::{states, versions};
 

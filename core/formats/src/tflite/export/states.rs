@@ -5,9 +5,9 @@ use tilewright_model::{DType, Data, State};
 use tilewright_tflite_schema::{self as fb, BuiltinOperator as Code};
 
 use super::TfliteError;
-use super::file::{Graph, Operator, Tensor};
 use super::graph::{Made, Writer};
 use super::options::Options;
+use super::tables::{Graph, Operator, Tensor};
 
 /// The graph that gives first values, behind the main one.
 const FIRST_VALUES: i32 = 1;

@@ -6,10 +6,10 @@ use tilewright_model::integer::{Multiplier, multiplier};
 use tilewright_model::{Activation, Data, Model, Node, Op, Tensor, TensorId, Window};
 use tilewright_tflite_schema::{self as fb, BuiltinOperator as Code};
 
-use super::file::{Scaled, Tensor as Written};
 use super::graph::{Made, Writer, int};
 use super::kind::{Eight, Multipliers};
 use super::options::{Options, Sliding};
+use super::tables::{Scaled, Tensor as Written};
 
 /// The float type in which scales of input and weights are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use tilewright_tflite_schema as fb;
 
 use super::{Importer, Refused, Value, unsupported};
 use crate::FormatError;
-use crate::tflite::file::Place;
 use crate::tflite::quantised;
+use crate::tflite::verified_file::Place;
 
 /// Most numbers of a shape, of axes, of indices: messages may repeat them.
 const MOST_INTEGERS: usize = 4096;

@@ -5,8 +5,8 @@ use tilewright_tflite_schema as fb;
 
 use super::slice::{self, Range};
 use super::{axis, needed, unmoved};
-use crate::tflite::file::Place;
 use crate::tflite::importer::{Importer, Refused, unsupported};
+use crate::tflite::verified_file::Place;
 
 /// Most parts that one operator is taken apart into.
 const MOST_PARTS: usize = 64;

@@ -2,8 +2,8 @@
 
 use tilewright_model::{DType, Op};
 
-use crate::tflite::file::Place;
 use crate::tflite::importer::{Importer, Refused, Value, unsupported};
+use crate::tflite::verified_file::Place;
 
 /// A constant becomes real; an activation stays as it is, and its readers see int8.
 pub(super) fn dequantize<'a>(

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use tilewright_tflite_schema as fb;
 
 use super::{arrange, axis, needed};
-use crate::tflite::file::Place;
 use crate::tflite::importer::{Importer, Refused, Value, unsupported};
+use crate::tflite::verified_file::Place;
 
 fn set<'a>(
     importer: &mut Importer<'_, 'a>,

@@ -5,8 +5,8 @@ use tilewright_tflite_schema as fb;
 
 use super::{dense, fused, needed, size};
 use crate::FormatError;
-use crate::tflite::file::Place;
 use crate::tflite::importer::{Importer, Refused};
+use crate::tflite::verified_file::Place;
 
 /// The padding that the scheme gives explicitly: with SAME, ceil(input / stride) results, and one
 /// pixel more behind than before where it is odd.

@@ -4,9 +4,9 @@ use tilewright_model::{DType, Data, Op, TensorId};
 use tilewright_tflite_schema as fb;
 
 use super::{fused, needed};
-use crate::tflite::file::Place;
 use crate::tflite::importer::{Importer, Refused, Value, unsupported};
 use crate::tflite::quantised;
+use crate::tflite::verified_file::Place;
 
 /// Input, weights and bias of a layer as tensors of the graph, from the operands at these places.
 /// The input decides the arithmetic: weights of 8 bits under a float input are made real.

@@ -4,8 +4,8 @@ use tilewright_model::{Activation, DType, Op, Unary};
 use tilewright_tflite_schema as fb;
 
 use super::{fused, needed};
-use crate::tflite::file::Place;
 use crate::tflite::importer::{Importer, Refused, unsupported};
+use crate::tflite::verified_file::Place;
 
 pub(super) fn unary<'a>(
     importer: &mut Importer<'_, 'a>,

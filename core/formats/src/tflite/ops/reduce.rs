@@ -4,8 +4,8 @@ use tilewright_model::{Activation, DType, Data, Op, Quantisation, TensorId};
 
 use super::{axis, needed};
 use crate::FormatError;
-use crate::tflite::file::{Place, Stored};
 use crate::tflite::importer::{Importer, Refused, unsupported};
+use crate::tflite::verified_file::{Place, Stored};
 
 pub(super) fn softmax<'a>(
     importer: &mut Importer<'_, 'a>,

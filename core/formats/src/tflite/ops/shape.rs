@@ -3,8 +3,8 @@
 use tilewright_model::{Activation, Op, ResizeMode, Unary};
 
 use super::{axis, fused, needed, unmoved};
-use crate::tflite::file::Place;
 use crate::tflite::importer::{Importer, Refused, Value, unsupported};
+use crate::tflite::verified_file::Place;
 
 /// Operand 0 under other dimensions.
 fn reshaped<'a>(

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use tilewright_model::{Op, TensorId};
 
 use super::{axis, needed, unmoved};
-use crate::tflite::file::Place;
 use crate::tflite::importer::{Importer, Refused, Value};
+use crate::tflite::verified_file::Place;
 
 /// One dimension's elements: the first, how many, and the step.
 #[derive(Clone, Copy)]

@@ -4,8 +4,8 @@ use tilewright_model::file_graph::{FileGraph, FileOperator, FileSubgraph, FileTe
 use tilewright_tflite_schema as fb;
 
 use super::{OFFSETS, ReorderError, state};
-use crate::tflite::file::{code, damaged, verified};
 use crate::tflite::is_tflite;
+use crate::tflite::verified_file::{code, damaged, verified};
 use crate::{FormatError, Limits};
 
 /// Metadata that names operators by their positions.

@@ -7,7 +7,7 @@ use tilewright_tflite_schema as fb;
 use super::head::{Field, Head};
 use super::{OFFSETS, ReorderError, graph};
 use crate::Limits;
-use crate::tflite::file::verified;
+use crate::tflite::verified_file::verified;
 
 /// Version of the metadata; the runtime looks at neither it nor the number of graphs.
 const VERSION: i32 = 1;

@@ -1,10 +1,10 @@
 //! Activations in SRAM, with as little aliasing as a limit allows.
 
 use crate::aliasing::{self, Aliasing, Given, Parts, Savings};
-use crate::floor::{Floor, Heights};
 use crate::lower::{self, InImage, Layer, Stored};
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
+use crate::static_layout::{Heights, StaticLayout};
 use crate::strategy::external::LINE;
 use crate::{Integrity, PlanError};
 use tilewright_allocate::PLANNING_BUDGET;
@@ -200,7 +200,11 @@ impl<'m> Arranging<'m> {
     ///
     /// # Errors
     /// [`PlanError`] names the node that no kernel runs as it is.
-    pub fn within(&self, room: u64, budget: u64) -> Result<Option<(Floor, Plan)>, PlanError> {
+    pub fn within(
+        &self,
+        room: u64,
+        budget: u64,
+    ) -> Result<Option<(StaticLayout, Plan)>, PlanError> {
         let most = budget.saturating_sub(room) / 2;
         // What shared in vain, with the arena that it took.
         let mut tried: Vec<(Vec<bool>, u64)> = Vec::new();
@@ -240,11 +244,11 @@ impl<'m> Arranging<'m> {
     ///
     /// # Errors
     /// As [`Self::within`].
-    pub fn least(&self) -> Result<(Floor, Plan), PlanError> {
+    pub fn least(&self) -> Result<(StaticLayout, Plan), PlanError> {
         self.arranged(&|layer| self.saved[layer] != Savings::default())
     }
 
-    fn arranged(&self, shares: &dyn Fn(usize) -> bool) -> Result<(Floor, Plan), PlanError> {
+    fn arranged(&self, shares: &dyn Fn(usize) -> bool) -> Result<(StaticLayout, Plan), PlanError> {
         let work = PLANNING_BUDGET / 8;
         let held: Vec<_> = self.depth_first.iter().flat_map(|group| &group.held).copied().collect();
         let overlaps: Vec<_> =
@@ -286,7 +290,7 @@ impl<'m> Arranging<'m> {
         }
         let is_depth_first =
             |layer| self.depth_first.iter().any(|group| group.layers.contains(&layer));
-        let mut floor = Floor {
+        let mut static_layout = StaticLayout {
             layers: self.layers.clone(),
             tensors,
             parts: Parts::none(),
@@ -298,42 +302,42 @@ impl<'m> Arranging<'m> {
             window: None,
             boot: Vec::new(),
         };
-        let mut plan = floor.lowered(self.model, self.board)?;
+        let mut plan = static_layout.lowered(self.model, self.board)?;
         let card = plan.space(Space::Card);
         if self.integrity.keeps() && card > Bytes(0) {
-            let place = floor.heights.sram.align_up(SectorChecksums::ALIGNMENT.into());
-            floor.sector_checksums =
+            let place = static_layout.heights.sram.align_up(SectorChecksums::ALIGNMENT.into());
+            static_layout.sector_checksums =
                 self.sector_checksums(place, [weights_end.unwrap_or(card), card]);
             if let Some(checksums) =
-                floor.sector_checksums.filter(|checksums| checksums.sectors > 0)
+                static_layout.sector_checksums.filter(|checksums| checksums.sectors > 0)
             {
-                floor.heights.sram = Bytes(checksums.end());
+                static_layout.heights.sram = Bytes(checksums.end());
             }
             (plan.sector_checksums, plan.space_bytes[Space::Arena as usize]) =
-                (floor.sector_checksums, floor.heights.sram);
+                (static_layout.sector_checksums, static_layout.heights.sram);
         }
-        if let Some(window) = self.window(&floor) {
-            floor.window = Some(window);
-            floor.heights.sram = floor.heights.sram.max(Bytes(window.end()));
+        if let Some(window) = self.window(&static_layout) {
+            static_layout.window = Some(window);
+            static_layout.heights.sram = static_layout.heights.sram.max(Bytes(window.end()));
             plan.input = InputResidency::OnCard(window);
-            plan.space_bytes[Space::Arena as usize] = floor.heights.sram;
+            plan.space_bytes[Space::Arena as usize] = static_layout.heights.sram;
         }
-        Ok((floor, plan))
+        Ok((static_layout, plan))
     }
 
     /// The bytes through which inputs go to the card, if some lie there: before or behind checksums, no more than rows
     /// of a step take.
-    fn window(&self, floor: &Floor) -> Option<Window> {
+    fn window(&self, static_layout: &StaticLayout) -> Option<Window> {
         let is_taken = |tensor: &PlannedTensor| {
             let mut inputs = self.model.inputs.iter();
             tensor.space == Space::Card && inputs.any(|input| input.0 == tensor.tensor as usize)
         };
-        floor.tensors.iter().find(|tensor| is_taken(tensor))?;
+        static_layout.tensors.iter().find(|tensor| is_taken(tensor))?;
         let unit = Window::UNIT;
         let most = self.depth_first.iter().map(|group| group.staged).max().unwrap_or(0);
         let bytes = u32::try_from(most).unwrap_or(u32::MAX).min(LARGEST_WINDOW);
         let bytes = (bytes / unit * unit).max(unit);
-        let checksums = floor.sector_checksums.filter(|checksums| checksums.sectors > 0);
+        let checksums = static_layout.sector_checksums.filter(|checksums| checksums.sectors > 0);
         let is_over = |checksums: &SectorChecksums| checksums.offset < bytes;
         let offset = checksums.filter(is_over).map_or(0, |checksums| checksums.end());
         Some(Window { offset: u32::try_from(offset).ok()?, bytes })

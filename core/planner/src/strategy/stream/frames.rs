@@ -66,7 +66,9 @@ pub fn plan(
             break;
         }
     }
-    Ok(best.map(|(end, schedule, plan)| (end, Made::scheduled(made.recipe.floor, schedule, plan))))
+    Ok(best.map(|(end, schedule, plan)| {
+        (end, Made::scheduled(made.recipe.static_layout, schedule, plan))
+    }))
 }
 
 impl Search<'_> {

@@ -147,7 +147,7 @@ fn made(
     size: u64,
     asked: &Asked<'_>,
 ) -> Result<Option<Made>, PlanError> {
-    let Some((floor, lowered)) = arranging.within(size, size)? else { return Ok(None) };
+    let Some((static_layout, lowered)) = arranging.within(size, size)? else { return Ok(None) };
     let operators = Operator::of(&lowered);
     let ways = Ways { budget: size, shares: FEW_SHARES[0], kept: KEPT[0] };
     let groups = groups_in(&lowered, &operators, arranging.depth_first(), ways, false);
@@ -155,5 +155,5 @@ fn made(
     let schedule = Schedule { groups, layout, frames: None };
     let work = schedule.work(&lowered, &operators);
     let plan = schedule.plan(&lowered, &work, asked.board, &asked.options.stop)?;
-    Ok(plan.map(|plan| Made::scheduled(floor, schedule, plan)))
+    Ok(plan.map(|plan| Made::scheduled(static_layout, schedule, plan)))
 }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::aliasing::{Arranged, Parts};
-use crate::floor::{Floor, Heights};
 use crate::lower::{self, Layer, Stored};
 use crate::schedule::operator::SECTOR;
+use crate::static_layout::{Heights, StaticLayout};
 use crate::strategy::aliasing_search::Candidate;
 use crate::strategy::external::LINE;
 use crate::{Integrity, PlanError};
@@ -25,7 +25,7 @@ pub type Pitch = Option<[u32; 2]>;
 /// A lowered plan whose tensors have their places.
 pub struct Laid {
     /// What stays.
-    pub floor: Floor,
+    pub static_layout: StaticLayout,
     /// The plan: one step for a layer, operands where they lie between layers.
     pub plan: Plan,
     /// Bytes of SRAM that program inputs and outputs take, and checksums behind them.
@@ -105,15 +105,15 @@ impl<'m> Laying<'m> {
         let inside = Arranged { tensors, parts: Parts::none(), height: arena };
         let sector_checksums = self.sector_checksums(arena, card);
         let heights = Heights { sram: arena, external_ram: external, card };
-        let floor = Floor {
+        let static_layout = StaticLayout {
             heights,
             stored: STORED,
             sector_checksums,
-            ..Floor::inside(self.layers.clone(), inside)
+            ..StaticLayout::inside(self.layers.clone(), inside)
         };
-        let plan = floor.lowered(self.model, self.board)?;
+        let plan = static_layout.lowered(self.model, self.board)?;
         Ok(Laid {
-            floor,
+            static_layout,
             plan,
             resident: arena.0 + sector_checksums.map_or(0, |checksums| checksums.bytes()),
         })

@@ -7,7 +7,7 @@ use tilewright_tflite_schema as fb;
 
 use super::{Build, assert_same};
 use crate::Limits;
-use crate::tflite::file::{code, verified};
+use crate::tflite::verified_file::{code, verified};
 use crate::{export_tflite, open};
 
 use fb::BuiltinOperator as Code;

@@ -6,7 +6,7 @@ mod claims;
 use claims::claims;
 use std::num::NonZeroUsize;
 
-use crate::published;
+use crate::published_sram;
 use thiserror::Error;
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -133,11 +133,11 @@ impl Fit {
         let model = if is_sparse(technique) { sparse } else { dense };
         let tiling = is_tiled(technique).then_some(Tiling::PUBLISHED);
         let published = match &tiling {
-            None => published::whole(model),
+            None => published_sram::whole(model),
             Some(tiling) => {
                 let tiled = tiling::tile(model, tiling)
                     .map_err(|error| ExploreError::Tiles { network: network.clone(), error })?;
-                published::in_tiles(model, &tiled)
+                published_sram::in_tiles(model, &tiled)
             }
         };
         let options = Options {

@@ -11,15 +11,15 @@ use tilewright_model::tiling::{self, Tiled};
 
 /// The model that is planned.
 #[derive(Clone)]
-pub struct Ground {
+pub struct PlannedModel {
     /// The given model in tiles, if it is.
     pub tiled: Option<Arc<Tiled>>,
     /// The model, if some of its weights are stored without their zeros.
     model: Option<Arc<Model>>,
 }
 
-impl Ground {
-    /// The ground of a model on a board, in tiles if some are asked for.
+impl PlannedModel {
+    /// The planned_model of a model on a board, in tiles if some are asked for.
     ///
     /// # Errors
     /// [`PlanError`] says why it cannot be in these tiles.
@@ -51,7 +51,8 @@ impl Ground {
     /// Whether nothing else is decided in the same tiles for another board or other options.
     pub fn serves(&self, given: &Model, board: &Board, options: &Options, brings: Brings) -> bool {
         let other = Self::of(given, self.tiled.clone(), board, options, brings);
-        let sparse = |ground: &Self| ground.model.as_ref().map(|model| model.sparse.clone());
+        let sparse =
+            |planned_model: &Self| planned_model.model.as_ref().map(|model| model.sparse.clone());
         sparse(self) == sparse(&other)
     }
 

@@ -13,12 +13,14 @@ use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::legend;
 use super::save::save_buttons;
-use super::walk_drawing::{Links, drawing};
+use super::step_by_step_drawing::{Links, drawing};
 use crate::message::PlanSettings;
 use crate::state::{Event, Plans, Selection, View};
 use crate::view_model::compare::columns;
 use crate::view_model::figures;
-use crate::view_model::walk::{Move, Side, Walk, holds_parts_only, lines, pace_ms, sides, step};
+use crate::view_model::step_by_step::{
+    Move, Side, Walk, holds_parts_only, lines, pace_ms, sides, step,
+};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {

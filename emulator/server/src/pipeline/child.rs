@@ -1,4 +1,4 @@
-//! The process that walks for a server: one errand over standard input and output.
+//! The process that a server starts for a run: one request over standard input and output.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use tilewright_protocol::{bytes, read_frame, write_frame};
 use tilewright_runner::{Dist, Workers};
 
 use super::Left;
-use super::here::Walker;
+use super::same_process::Stages;
 use crate::config::Config;
 use crate::upload::Upload;
 
@@ -18,7 +18,7 @@ use crate::upload::Upload;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
     /// First message.
-    Walk {
+    Pipeline {
         /// Limits.
         config: Config,
         /// Folder of built things.
@@ -48,7 +48,7 @@ pub(super) enum Response {
 ///
 /// # Errors
 /// If the limit cannot be had, or the server does not keep to the protocol.
-pub fn walk_for_server(memory_bytes: u64) -> Result<(), Diagnostic> {
+pub fn run_for_server(memory_bytes: u64) -> Result<(), Diagnostic> {
     let ours = |error: String| Diagnostic::ours(error, "server");
     limit(memory_bytes).map_err(|error| ours(format!("Memory cannot be limited: {error}.")))?;
     let (mut input, mut output) = (io::stdin(), io::stdout());
@@ -61,7 +61,7 @@ pub fn walk_for_server(memory_bytes: u64) -> Result<(), Diagnostic> {
 
 fn answer(input: &mut io::Stdin, output: &mut io::Stdout) -> Result<Left, Diagnostic> {
     let broken = |error: &dyn std::fmt::Display| Diagnostic::ours(format!("{error}."), "server");
-    let Request::Walk { config, dist, board, upload } =
+    let Request::Pipeline { config, dist, board, upload } =
         read_frame(input).map_err(|error| broken(&error))?
     else {
         return Err(broken(&"The first message is not the one that is due"));
@@ -85,14 +85,14 @@ fn answer(input: &mut io::Stdin, output: &mut io::Stdout) -> Result<Left, Diagno
     });
     let dist = Dist::at(dist);
     let workers = Workers::new(&dist);
-    let walker = Walker { config: &config, dist: &dist, executor: &workers };
+    let pipeline = Stages { config: &config, dist: &dist, executor: &workers };
     let mut progress = |news: Progress| {
         // A reader that is gone ends the process as well.
         if write_frame(output, &Response::Progress(news)).is_err() {
             std::process::exit(0);
         }
     };
-    walker.walk(&board, upload, &mut progress, &Cancel::default())
+    pipeline.run(&board, upload, &mut progress, &Cancel::default())
 }
 
 /// Limits the address space of this process, not that of those that it starts, who limit themselves.

@@ -14,7 +14,7 @@ use tilewright_plan::{Bytes, InputResidency, Plan, PlannedTensor, SectorChecksum
 
 /// All that stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Floor {
+pub struct StaticLayout {
     /// The layers, in order.
     pub layers: Vec<Layer>,
     /// Activations, each with its place.
@@ -49,7 +49,7 @@ pub struct Heights {
     pub card: Bytes,
 }
 
-impl Floor {
+impl StaticLayout {
     /// Layers whose activations lie in SRAM, and their weights in the plan image.
     pub fn inside(layers: Vec<Layer>, arranged: Arranged) -> Self {
         let Arranged { tensors, parts, height } = arranged;

@@ -9,7 +9,7 @@ use yew::prelude::*;
 use super::chart::px;
 use super::parts::{kind_tag, trouble_box};
 use crate::state::{Event, Fit, Place};
-use crate::view_model::fit::{Mark, Row, View, view};
+use crate::view_model::what_fits::{Mark, Row, View, view};
 use tilewright_report::Diagnostic;
 
 const WIDTH: f64 = 480.0;

@@ -9,24 +9,26 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 use tilewright_app::{Blame, Bounds, Cancel, Diagnostic, Progress, Stage};
 use tilewright_runner::Dist;
-use tilewright_server::{Apart, Config, Errand, Part, Spool, Upload, Walk, walk_for_server};
+use tilewright_server::{
+    Config, Errand, Part, Pipeline, SeparateProcess, Spool, Upload, run_for_server,
+};
 
 use common::{BOARD, fixture, onnx};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().collect();
     if let [_, word, _, bytes] = &arguments[..]
-        && word == "walk"
+        && word == "pipeline"
     {
-        walk_for_server(bytes.parse().unwrap()).unwrap();
+        run_for_server(bytes.parse().unwrap()).unwrap();
         return ExitCode::SUCCESS;
     }
     let cases: [(&str, fn()); 5] = [
-        ("what is uploaded reaches the end of the walk", reaches_its_end),
+        ("what is uploaded reaches the end of the pipeline", reaches_its_end),
         ("what is wrong with an upload is told", tells_what_is_wrong),
-        ("a walk that takes too much memory ends alone", ends_beyond_its_memory),
-        ("a walk that takes too long ends", ends_beyond_its_time),
-        ("a walk ends soon after it is cancelled", ends_when_cancelled),
+        ("a run that takes too much memory ends alone", ends_beyond_its_memory),
+        ("a run that takes too long ends", ends_beyond_its_time),
+        ("a run ends soon after it is cancelled", ends_when_cancelled),
     ];
     for (name, case) in cases {
         case();
@@ -53,7 +55,7 @@ fn part(bytes: &[u8]) -> Option<Part> {
     Some(part)
 }
 
-fn walk(
+fn run(
     config: Config,
     upload: Upload<Part>,
     cancel: &Cancel,
@@ -70,7 +72,7 @@ fn walk(
         }
     };
     let begun = Instant::now();
-    let left = Apart::new("walk").unwrap().walk(errand, &mut progress, cancel);
+    let left = SeparateProcess::new("pipeline").unwrap().run(errand, &mut progress, cancel);
     (left.map(drop), stages, begun.elapsed())
 }
 
@@ -88,7 +90,7 @@ fn large() -> Upload<Part> {
 
 fn reaches_its_end() {
     let upload = Upload { zoo: Some("lenet5".to_owned()), ..Upload::default() };
-    let (left, stages, _) = walk(Config::default(), upload, &Cancel::default());
+    let (left, stages, _) = run(Config::default(), upload, &Cancel::default());
     // There is no worker here that could run it.
     assert_eq!(left.unwrap_err().kind, Blame::NotBuilt);
     assert_eq!(stages.last(), Some(&Stage::Running), "{stages:?}");
@@ -97,7 +99,7 @@ fn reaches_its_end() {
 fn tells_what_is_wrong() {
     let model = part(b"no model at all");
     let upload = Upload { model, ..Upload::default() };
-    let (left, ..) = walk(Config::default(), upload, &Cancel::default());
+    let (left, ..) = run(Config::default(), upload, &Cancel::default());
     let problem = left.unwrap_err();
     assert_eq!(problem.kind, Blame::BadInput, "{problem}");
     assert!(problem.what.contains("Not a model"), "{problem}");
@@ -105,8 +107,8 @@ fn tells_what_is_wrong() {
 
 fn ends_beyond_its_memory() {
     let mut config = Config { quantising: Bounds::default(), ..Config::default() };
-    config.walk.memory_bytes = 400 << 20;
-    let (left, ..) = walk(config, large(), &Cancel::default());
+    config.pipeline.memory_bytes = 400 << 20;
+    let (left, ..) = run(config, large(), &Cancel::default());
     let problem = left.unwrap_err();
     assert_eq!(problem.kind, Blame::TooLarge, "{problem}");
     assert!(problem.what.contains("400 MiB"), "{problem}");
@@ -114,8 +116,8 @@ fn ends_beyond_its_memory() {
 
 fn ends_beyond_its_time() {
     let mut config = Config::default();
-    config.walk.wall = Duration::from_secs(1);
-    let (left, ..) = walk(config, busy(), &Cancel::default());
+    config.pipeline.wall = Duration::from_secs(1);
+    let (left, ..) = run(config, busy(), &Cancel::default());
     let problem = left.unwrap_err();
     assert_eq!(problem.kind, Blame::TooLarge, "{problem}");
     assert!(problem.what.contains("longer than the 1 s"), "{problem}");
@@ -128,7 +130,7 @@ fn ends_when_cancelled() {
         thread::sleep(Duration::from_millis(300));
         asked.cancel();
     });
-    let (left, _, took) = walk(Config::default(), busy(), &cancel);
+    let (left, _, took) = run(Config::default(), busy(), &cancel);
     assert_eq!(left.unwrap_err().kind, Blame::Cancelled);
     assert!(took < Duration::from_secs(2), "{took:?}");
 }

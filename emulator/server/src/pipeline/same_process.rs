@@ -1,4 +1,4 @@
-//! The walk in this process.
+//! The pipeline in this process.
 
 use std::io;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use tilewright_model::quantise::{QuantiseOptions, UnknownRule};
 use tilewright_planner::{Integrity, Options, Strategy};
 use tilewright_protocol::Mode;
 
-use super::{Errand, Left, Walk};
+use super::{Errand, Left, Pipeline};
 use crate::config::Config;
 use crate::upload::Upload;
 
 /// Walks in this process, which is then not safe from what is uploaded.
-pub struct Here(Arc<dyn Execute>);
+pub struct SameProcess(Arc<dyn Execute>);
 
-impl Here {
+impl SameProcess {
     /// Jobs are run by `executor`.
     #[must_use]
     pub fn new(executor: Arc<dyn Execute>) -> Self {
@@ -31,8 +31,8 @@ impl Here {
     }
 }
 
-impl Walk for Here {
-    fn walk(
+impl Pipeline for SameProcess {
+    fn run(
         &self,
         errand: Errand,
         progress: &mut dyn FnMut(Progress),
@@ -41,21 +41,21 @@ impl Walk for Here {
         let Errand { config, dist, board, upload } = errand;
         let read = |error: io::Error| Diagnostic::ours(format!("{error}."), "upload");
         let upload = upload.map(|part| part.whole()).map_err(read)?;
-        let walker = Walker { config: &config, dist: &dist, executor: self.0.as_ref() };
-        walker.walk(&board, upload, progress, cancel)
+        let pipeline = Stages { config: &config, dist: &dist, executor: self.0.as_ref() };
+        pipeline.run(&board, upload, progress, cancel)
     }
 }
 
-/// What a walk needs.
-pub(super) struct Walker<'w> {
+/// What the stages need.
+pub(super) struct Stages<'w> {
     pub(super) config: &'w Config,
     pub(super) dist: &'w Dist,
     pub(super) executor: &'w dyn Execute,
 }
 
-impl Walker<'_> {
+impl Stages<'_> {
     /// Walks from `upload` to what is left of its run on a board.
-    pub(super) fn walk(
+    pub(super) fn run(
         &self,
         board: &str,
         upload: Upload<Vec<u8>>,

@@ -10,7 +10,9 @@ use crate::message::PlanFacts;
 use crate::state::{Event, Selection};
 use crate::view_model::figures;
 use crate::view_model::memory::parts;
-use crate::view_model::walk::{Line, Move, Phase, Side, holds_parts_only, in_memory, lines, step};
+use crate::view_model::step_by_step::{
+    Line, Move, Phase, Side, holds_parts_only, in_memory, lines, step,
+};
 
 /// Below this width the parts stand one below the other.
 const WIDE: f64 = 760.0;

@@ -13,7 +13,7 @@ use super::panel::Panel;
 use super::parts::trouble_box;
 use super::save::save_buttons;
 use super::slider::Slider;
-use super::timeline::TimelineChart;
+use super::timeline_chart::TimelineChart;
 use crate::message::{Integrity, PlanFacts, PlanSettings, ScheduleFile};
 use crate::state::{Event, Measurement, Outcome, Place, Selection, View};
 use crate::view_model::energy_and_wear::{EnergyAndWear, StateFact, energy_and_wear, uses_card};

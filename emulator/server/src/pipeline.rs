@@ -1,9 +1,9 @@
-//! The walk from an upload to a result: in a process of its own whose memory and time are limited,
+//! From an upload to a result: open, plan, prove, package, run, compare, in a process of its own whose memory and time are limited,
 //! so that nothing that a client sends can end the server or fill its memory.
 
-mod apart;
 mod child;
-mod here;
+mod same_process;
+mod separate_process;
 
 use serde::{Deserialize, Serialize};
 use tilewright_app::{Blame, Cancel, Diagnostic, Done, Progress, RunResult};
@@ -15,11 +15,11 @@ use crate::http::encoded_layers;
 use crate::runs::fault_problem;
 use crate::upload::{Part, Upload};
 
-pub use apart::Apart;
-pub use child::walk_for_server;
-pub use here::Here;
+pub use child::run_for_server;
+pub use same_process::SameProcess;
+pub use separate_process::SeparateProcess;
 
-/// What is to be walked.
+/// What is to be seen.
 #[derive(Debug)]
 pub struct Errand {
     /// Limits.
@@ -32,14 +32,14 @@ pub struct Errand {
     pub upload: Upload<Part>,
 }
 
-/// Walks from an upload to a result; blocks.
-pub trait Walk: Send + Sync + 'static {
-    /// Walks, and leaves no process behind.
+/// From an upload to a result; blocks.
+pub trait Pipeline: Send + Sync + 'static {
+    /// Runs an upload, and leaves no process behind.
     ///
     /// # Errors
     /// Why there is no result; [`Diagnostic::cancelled`] soon after `cancel` was asked. A fault of the
     /// emulated board is a result.
-    fn walk(
+    fn run(
         &self,
         errand: Errand,
         progress: &mut dyn FnMut(Progress),
@@ -47,7 +47,7 @@ pub trait Walk: Send + Sync + 'static {
     ) -> Result<Left, Diagnostic>;
 }
 
-/// What a walk leaves: texts and bytes as clients get them, so that whoever keeps them need not
+/// What a run leaves: texts and bytes as clients get them, so that whoever keeps them need not
 /// know what is in them.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Left {

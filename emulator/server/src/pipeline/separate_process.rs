@@ -1,4 +1,4 @@
-//! The walk in a process of its own.
+//! The pipeline in a process of its own.
 
 use std::convert::Infallible;
 use std::iter;
@@ -10,20 +10,20 @@ use tilewright_report::sentence;
 use tilewright_runner::{RunnerError, Talk, WorkerLimits};
 
 use super::child::{Request, Response};
-use super::{Errand, Left, Walk};
+use super::{Errand, Left, Pipeline};
 
 /// What an allocation that fails leaves on standard error.
 const OUT_OF_MEMORY: &str = "memory allocation of";
 
 /// Walks in processes that are this program again, started with one word.
 #[derive(Clone, Debug)]
-pub struct Apart {
+pub struct SeparateProcess {
     program: PathBuf,
     word: &'static str,
 }
 
-impl Apart {
-    /// `word` makes this program call [`super::walk_for_server`] with the number behind
+impl SeparateProcess {
+    /// `word` makes this program call [`super::run_for_server`] with the number behind
     /// `--memory-limit`.
     ///
     /// # Errors
@@ -40,26 +40,26 @@ impl Apart {
     }
 }
 
-impl Walk for Apart {
-    fn walk(
+impl Pipeline for SeparateProcess {
+    fn run(
         &self,
         errand: Errand,
         progress: &mut dyn FnMut(Progress),
         cancel: &Cancel,
     ) -> Result<Left, Diagnostic> {
         let Errand { config, dist, board, upload } = errand;
-        let limits = config.walk;
+        let limits = config.pipeline;
         let mut parts = Vec::new();
         let Ok(upload) = upload.map(|part| {
             let length = part.length();
             parts.push(part);
             Ok::<_, Infallible>(length)
         });
-        let walk = Request::Walk { config, dist: dist.root().to_owned(), board, upload };
+        let start = Request::Pipeline { config, dist: dist.root().to_owned(), board, upload };
         let pieces = parts.into_iter().flat_map(|part| part.pieces().map(Request::Piece));
         // Its input stays open as long as this lives.
         let (_open, waiting) = sync_channel::<Request>(0);
-        let requests = iter::once(walk).chain(pieces).chain(waiting);
+        let requests = iter::once(start).chain(pieces).chain(waiting);
         let mut command = Command::new(&self.program);
         command.arg(self.word);
         let flag = cancel.flag();
