@@ -269,7 +269,7 @@ fn run(
         return Err(format!("layer '{}' differs from the reference", mismatch.layer_name));
     }
     let plan = &run.plan;
-    let steps = &plan.programs[0].lanes[0].steps;
+    let steps = &plan.main.as_ref().ok_or("no program")?.lanes[0].steps;
     let mut samples = Vec::new();
     let computes = |count: &&StepCount| {
         let step = steps.get(count.step as usize);
@@ -305,7 +305,7 @@ fn run(
 
 /// Each compute step twice in turn: no operand of these plans is written over.
 fn twice(plan: &mut Plan) {
-    for lane in plan.programs.iter_mut().take(1).flat_map(|program| &mut program.lanes) {
+    for lane in plan.main.iter_mut().flat_map(|program| &mut program.lanes) {
         let computes = |step: &Step| matches!(step.instruction, Instruction::Compute { .. });
         let turns = |step: Step| std::iter::repeat_n(step, if computes(&step) { 2 } else { 1 });
         lane.steps = lane.steps.iter().copied().flat_map(turns).collect();

@@ -149,7 +149,7 @@ fn row(
     let options = Options { sram: sram.map(Bytes), overlaid, ..Options::default() };
     let planned = tilewright_planner::plan(&model, board, strategy, &options)
         .map_err(|error| error.to_string())?;
-    if !planned.report.fits || planned.plan.programs.is_empty() {
+    if !planned.report.fits || planned.plan.main.is_none() {
         return Ok(None);
     }
     let mut rng = fastrand::Rng::with_seed(7);
@@ -183,7 +183,7 @@ fn row(
 
 /// Steps of a lane of the program that runs for each frame.
 fn counted(plan: &Plan, kind: LaneKind, is: fn(&Instruction) -> bool) -> u64 {
-    let program = plan.programs.iter().find(|program| !program.boot);
+    let program = plan.main.as_ref();
     let lanes = program.iter().flat_map(|program| &program.lanes);
     let steps = lanes.filter(|lane| lane.kind == kind).flat_map(|lane| &lane.steps);
     steps.filter(|step| is(&step.instruction)).count() as u64
@@ -191,7 +191,7 @@ fn counted(plan: &Plan, kind: LaneKind, is: fn(&Instruction) -> bool) -> u64 {
 
 /// Pieces of the copies but their first ones, and lines of the cache.
 fn handled(plan: &Plan, board: &Board) -> [u64; 2] {
-    let program = plan.programs.iter().find(|program| !program.boot);
+    let program = plan.main.as_ref();
     let lanes = program.iter().flat_map(|program| &program.lanes);
     let written = simulate::written(plan);
     let mut sums = [0, 0];

@@ -82,6 +82,11 @@ impl Swapped {
         emulated::run_job(job)
     }
 
+    /// What the card's lane does.
+    fn transfers(&self) -> &[Step] {
+        self.plan.main.as_ref().map_or(&[], |program| &program.lanes[1].steps)
+    }
+
     /// Of each transfer since reset whether it reads, if none is tried again: the first is that of the
     /// store's header.
     #[must_use]
@@ -92,7 +97,7 @@ impl Swapped {
             }
             _ => false,
         };
-        let steps = self.plan.programs[0].lanes[1].steps.iter().map(reads);
+        let steps = self.transfers().iter().map(reads);
         std::iter::once(true).chain(steps).collect()
     }
 
@@ -109,7 +114,7 @@ impl Swapped {
                 let lost = outcome.given_up.as_slice();
                 assert!(lost.len() == 1 && lost[0] > 0, "{what}: {lost:?}, {said}");
                 assert!(said.contains("again ") && said.contains("at sector"), "{what}: {said}");
-                let copies = self.plan.programs[0].lanes[1].steps.len();
+                let copies = self.transfers().len();
                 assert_eq!(outcome.copies.len(), copies, "{what}: copies of one run");
             }
             Some(fault) => {

@@ -139,7 +139,7 @@ fn a_card_on_wires_goes_no_faster_than_they_carry() {
         let timeline = planned(&model, &board, Strategy::Swap, &options).timeline;
         let predicted = timeline.end().since(CyclePoint::default()).0;
         assert!(predicted.abs_diff(counted) * 1000 <= 50 * counted, "{id}: {predicted} {counted}");
-        let lanes = &plan.programs.iter().find(|program| !program.boot).unwrap().lanes;
+        let lanes = &plan.main.as_ref().unwrap().lanes;
         let card = lanes.iter().filter(|lane| lane.kind == LaneKind::Card);
         let bytes: u64 = card
             .flat_map(|lane| &lane.steps)

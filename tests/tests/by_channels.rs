@@ -52,7 +52,7 @@ fn a_pool_that_reads_another_block_is_refused() {
     let (found, model) = models.find(|(found, _)| has_blocks(&found.plan)).unwrap();
     let changed = |change: &dyn Fn(&mut Plan, usize, u32)| {
         let mut plan = found.plan.clone();
-        let steps = &plan.programs[0].lanes[0].steps;
+        let steps = &plan.main.as_ref().unwrap().lanes[0].steps;
         // The last step that begins behind the first channel and has no weights: a pool or an activation.
         let last = steps.iter().rev().find_map(|step| match step.instruction {
             Instruction::Compute { op, tile, first_view, .. }

@@ -101,7 +101,7 @@ fn streamed(board: &Board, model: &Model, integrity: Integrity) -> Option<Swappe
     let little = plan(model, board, Strategy::Stream, &asked(Some(Bytes(512)))).unwrap();
     let sram = little.report.does_not_fit.unwrap().needed_bytes;
     let made = Swapped::with(Strategy::Stream, board, model, SEED, &asked(Some(sram))).unwrap();
-    let view = made.plan.views[made.plan.programs[0].inputs[0].view as usize];
+    let view = made.plan.views[made.plan.main.as_ref().unwrap().inputs[0].view as usize];
     (view.space() == Some(Space::Card)).then_some(made)
 }
 
@@ -186,7 +186,7 @@ fn what_comes_from_a_card_gives_the_bytes_of_the_reference() {
         let said = format!("{}, {strategy}, {}: {}", model.name, board.id, console(&outcome));
         assert_eq!(outcome.finish.fault, None, "{said}");
         assert!(says_all(&outcome, &expected), "{said}");
-        let steps = plan.programs[0].lanes.get(1).map_or(0, |lane| lane.steps.len());
+        let steps = plan.main.as_ref().unwrap().lanes.get(1).map_or(0, |lane| lane.steps.len());
         assert_eq!(outcome.copies.len(), steps, "{said}");
         assert_eq!(outcome.finish.unknown_registers, [], "{said}");
     }
@@ -205,7 +205,7 @@ fn has_its_place(board: &Board, strategy: Strategy, fault: &Fault) {
     let plan = made(board, &random_chain(SEED), strategy, SEED, Integrity::Trusted).plan;
     assert_eq!(fault.kind, FaultKind::Card, "{fault:?}");
     let copy = fault.copy.unwrap_or_else(|| panic!("no copy: {fault:?}"));
-    let step = &plan.programs[0].lanes[1].steps[copy.step as usize];
+    let step = &plan.main.as_ref().unwrap().lanes[1].steps[copy.step as usize];
     assert_eq!(fault.layer, Some(step.layer), "{fault:?}");
     let Instruction::Copy { source, destination, .. } = step.instruction else {
         panic!("step {} is no copy", copy.step)

@@ -45,7 +45,7 @@ fn bit_equal(model: &Model, board: &Board) {
         let console = String::from_utf8_lossy(&run.outcome.console);
         assert_eq!(run.outcome.finish.fault, None, "{what}:\n{console}");
         assert_eq!(run.mismatch, None, "{what}");
-        let steps = run.plan.programs[0].lanes[0].steps.len();
+        let steps = run.plan.main.as_ref().unwrap().lanes[0].steps.len();
         assert_eq!(run.outcome.steps.len(), steps, "{what}");
         let counted: u64 = run.outcome.steps.iter().map(|step| step.instructions).sum();
         assert_eq!(counted, run.outcome.finish.invoke.compute_instructions, "{what}");

@@ -91,7 +91,7 @@ fn held(plan: &Plan, model: &Model, seed: u64, counts: &mut BTreeMap<&'static st
     let space_bytes = Memory::new(&mut arena).space_bytes();
     let expected_image = Expected { board: &plan.board, space_bytes };
     let image = PlanImage::read(aligned.bytes(), &expected_image).unwrap();
-    let program = &plan.programs[0];
+    let program = &plan.main.as_ref().unwrap();
     for (io, data) in program.inputs.iter().zip(&inputs) {
         let view = plan.views[io.view as usize];
         for (place, value) in all(&view).into_iter().zip(host::bytes(data)) {
@@ -165,8 +165,8 @@ fn steps_touch_what_they_name_and_nothing_else() {
             let packing = if number % 2 == 0 { Packing::Fast } else { Packing::Plain };
             let options = Options { objective: Objective::Memory, packing, ..Options::default() };
             let plan = tilewright_planner::plan(&model, &board, strategy, &options).unwrap().plan;
-            let is_in_sram = plan.programs.len() == 1
-                && plan.programs[0].lanes.len() == 1
+            let is_in_sram = plan.boot.is_none()
+                && plan.main.as_ref().unwrap().lanes.len() == 1
                 && plan.space(Space::ExternalRam).0 == 0
                 && plan.space(Space::ExternalFlash).0 == 0;
             if is_in_sram {

@@ -33,7 +33,7 @@ fn planned(model: &Model, board: &Board, options: &Options) -> Planned {
 }
 
 fn main(plan: &Plan) -> &Program {
-    plan.programs.iter().find(|program| !program.boot).unwrap()
+    plan.main.as_ref().unwrap()
 }
 
 /// How often a plan's copies bring the same bytes of the card.
@@ -110,7 +110,7 @@ fn frames_that_are_mixed_up_are_found() {
     check(&plan, &model, &board).unwrap();
     let wrong = |change: &dyn Fn(&mut Program)| {
         let mut plan = plan.clone();
-        change(plan.programs.iter_mut().find(|program| !program.boot).unwrap());
+        change(plan.main.as_mut().unwrap());
         check(&plan, &model, &board).unwrap_err().to_string()
     };
     let last = main(&plan).lanes[0].steps.len() - 1;

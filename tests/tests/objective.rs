@@ -215,7 +215,7 @@ fn weights_stay_in_what_activations_leave_and_nothing_writes_there() {
         tilewright_check::check(&plan.plan, &model, &board()).unwrap();
         // Weights over activations are refused.
         let mut broken = plan.plan.clone();
-        let boot = broken.programs.iter().find(|program| program.boot);
+        let boot = broken.boot.as_ref();
         let copies = boot.into_iter().flat_map(|program| &program.lanes).flat_map(|l| &l.steps);
         let spans = copies.filter_map(|step| match step.instruction {
             Instruction::Copy { destination, .. } => Some(destination as usize),

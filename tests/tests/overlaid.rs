@@ -77,8 +77,7 @@ fn runs(plan: &Plan, model: &Model, seed: u64) -> [Result<Vec<Vec<i8>>, String>;
 }
 
 fn copies(plan: &Plan) -> usize {
-    let programs = plan.programs.iter().filter(|program| !program.boot);
-    let steps = programs.flat_map(|program| &program.lanes).flat_map(|lane| &lane.steps);
+    let steps = plan.main.iter().flat_map(|program| &program.lanes).flat_map(|lane| &lane.steps);
     steps.filter(|step| matches!(step.instruction, Instruction::Copy { .. })).count()
 }
 
@@ -100,7 +99,7 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
             for found in runs(&plan, model, seed) {
                 assert_eq!(found.as_ref(), Ok(&expected), "{what}");
             }
-            let core = &plan.programs[0].lanes[0];
+            let core = &plan.main.as_ref().unwrap().lanes[0];
             let computed = timeline.slices.iter().filter(|s| s.kind == SliceKind::Compute);
             assert_eq!(computed.count(), core.steps.len(), "{what}: the simulation ends early");
             let moved = timeline.slices.iter().filter(|s| s.kind == SliceKind::Copy).count();
@@ -111,7 +110,8 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
                 let Instruction::Copy { destination, .. } = step.instruction else { return false };
                 plan.spans[destination as usize].space() == Some(Space::ExternalRam)
             };
-            let dma = plan.programs[0].lanes.iter().filter(|lane| lane.kind == LaneKind::Dma);
+            let dma =
+                plan.main.as_ref().unwrap().lanes.iter().filter(|lane| lane.kind == LaneKind::Dma);
             stored += usize::from(dma.flat_map(|lane| &lane.steps).any(outside));
         }
     }
@@ -180,7 +180,7 @@ fn buffers_that_move_leave_what_is_yet_to_be_stored() {
             check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
             // A layer's results leave behind the first tile of the next.
             let layers: Vec<u16> =
-                plan.programs[0].lanes[1].steps.iter().map(|s| s.layer).collect();
+                plan.main.as_ref().unwrap().lanes[1].steps.iter().map(|s| s.layer).collect();
             before += layers.windows(2).filter(|two| two[0] > two[1]).count();
         }
     }
@@ -192,9 +192,9 @@ fn without_a_budget_all_operands_come_to_sram() {
     for seed in 0..40 {
         let (model, board) = (model(seed), board(seed));
         let plan = planned(&model, &board, Strategy::Overlay, &Options::default()).plan;
-        let cut = plan.programs[0].lanes[0].steps.len();
+        let cut = plan.main.as_ref().unwrap().lanes[0].steps.len();
         let whole = planned(&model, &board, Strategy::External, &Options::default()).plan;
-        assert_eq!(cut, whole.programs[0].lanes[0].steps.len(), "{}", model.name);
+        assert_eq!(cut, whole.main.as_ref().unwrap().lanes[0].steps.len(), "{}", model.name);
         assert!(copies(&plan) >= cut, "{}", model.name);
         assert_eq!(copies(&whole), 0);
     }
@@ -202,7 +202,7 @@ fn without_a_budget_all_operands_come_to_sram() {
 
 /// Changes something about transfers; nothing if there is nothing of the kind drawn.
 fn mutate(plan: &mut Plan, rng: &mut Rng) -> Option<&'static str> {
-    let lanes = &mut plan.programs[0].lanes;
+    let lanes = &mut plan.main.as_mut().unwrap().lanes;
     let count = lanes.len();
     let lane = &mut lanes[rng.usize(..count)].steps;
     if lane.len() < 2 {
@@ -269,16 +269,17 @@ fn a_dropped_wait_and_a_circle_are_named() {
     let board = board(1);
     let options = Options { sram: Some(Bytes(2048)), ..Options::default() };
     let plan = planned(&model, &board, Strategy::Overlay, &options).plan;
-    let first = plan.programs[0].lanes[0].steps.iter().position(|step| step.after[0].is_some());
+    let first =
+        plan.main.as_ref().unwrap().lanes[0].steps.iter().position(|step| step.after[0].is_some());
     let mut wrong = plan.clone();
-    wrong.programs[0].lanes[0].steps[first.unwrap()].after[0] = None;
+    wrong.main.as_mut().unwrap().lanes[0].steps[first.unwrap()].after[0] = None;
     let error = check(&wrong, &model, &board).unwrap_err();
     let CheckError::Step { reason, .. } = &error else { panic!("{error}") };
     assert!(reason.contains("may be") || reason.contains("do not hold"), "{error}");
     let mut circle = plan;
-    let last = circle.programs[0].lanes[1].steps.len() as u32 - 1;
+    let last = circle.main.as_ref().unwrap().lanes[1].steps.len() as u32 - 1;
     let after = tilewright_plan::After { lane: 1, step: last };
-    circle.programs[0].lanes[0].steps[0].after[0] = Some(after);
+    circle.main.as_mut().unwrap().lanes[0].steps[0].after[0] = Some(after);
     let error = check(&circle, &model, &board).unwrap_err();
     assert!(error.to_string().contains("never end"), "{error}");
 }

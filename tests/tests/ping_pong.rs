@@ -40,7 +40,7 @@ fn lenet_in_floats_takes_what_the_paper_says() {
     // Tensors lie as before, four times as far apart, and no longer can anything run.
     let peak = float.memory.rows.iter().map(|row| row.live_bytes.0).max();
     assert_eq!(peak, Some(8_800));
-    assert!(float.plan.programs.is_empty());
+    assert!(float.plan.main.is_none());
 }
 
 /// Section 5: its text prints the network with pools of 2x2; CMSIS-NN's example and the zoo have 3x3

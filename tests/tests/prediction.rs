@@ -99,7 +99,7 @@ fn predicted_on(board: &Board) -> Vec<String> {
         for slice in computes {
             predicted[usize::from(slice.layer)] += slice.end.since(slice.start).0;
         }
-        let steps = &planned.plan.programs[0].lanes[0].steps;
+        let steps = &planned.plan.main.as_ref().unwrap().lanes[0].steps;
         for count in &run.outcome.steps {
             counted[usize::from(steps[count.step as usize].layer)] += count.cycles;
         }
@@ -164,7 +164,7 @@ fn layers_of_searched_networks_are_predicted() {
             tilewright_planner::plan(&model, &board, Strategy::Resident, &Options::default());
         let planned = planned.unwrap();
         let mut counted = vec![0; planned.plan.layers.len()];
-        let steps = &planned.plan.programs[0].lanes[0].steps;
+        let steps = &planned.plan.main.as_ref().unwrap().lanes[0].steps;
         for count in &run.outcome.steps {
             counted[usize::from(steps[count.step as usize].layer)] += count.cycles;
         }

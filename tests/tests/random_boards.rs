@@ -104,7 +104,7 @@ fn options(rng: &mut Rng) -> Options {
 /// Whether a prediction ends behind its last slice, in which each layer computes.
 fn ends(planned: &Planned, what: &str) {
     let end = planned.timeline.end();
-    let program = planned.plan.programs.iter().find(|program| !program.boot).unwrap();
+    let program = planned.plan.main.as_ref().unwrap();
     let steps = program.lanes.iter().flat_map(|lane| &lane.steps);
     for step in steps.filter(|step| matches!(step.instruction, Instruction::Compute { .. })) {
         let of_layer = |slice: &&tilewright_report::Slice| {

@@ -150,7 +150,7 @@ fn mutate(plan: &mut Plan, rng: &mut fastrand::Rng) -> bool {
         3 => pick(&mut plan.ops, rng).map(|op| op.scalars[0] ^= 0x40),
         4 => pick(&mut plan.tiles, rng).map(|tile| tile.output_size[0] += 1),
         5 => {
-            let steps = &mut plan.programs[0].lanes[0].steps;
+            let steps = &mut plan.main.as_mut().unwrap().lanes[0].steps;
             let count = steps.len();
             (count > 1).then(|| {
                 let at = rng.usize(..count - 1);
@@ -174,7 +174,7 @@ fn mutate(plan: &mut Plan, rng: &mut fastrand::Rng) -> bool {
         19 => pick(&mut plan.ops, rng).map(|op| op.input_zero[1] ^= 1),
         20 => pick(&mut plan.views, rng).map(|view| view.c = 1),
         21 => {
-            let orders = plan.programs[0].lanes[0].steps.iter_mut().filter_map(|step| {
+            let orders = plan.main.as_mut().unwrap().lanes[0].steps.iter_mut().filter_map(|step| {
                 match &mut step.instruction {
                     Instruction::Compute { order, .. } => Some(order),
                     _ => None,

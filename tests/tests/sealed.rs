@@ -156,7 +156,7 @@ fn a_plan_that_leaves_something_open_is_refused() {
     assert!(refused(&over).to_string().contains("lies over"));
     // What the card's lane brings to rows with gaps cannot be decrypted in one run.
     let mut gaps = plan.clone();
-    let steps = gaps.programs[0].lanes[1].steps.iter();
+    let steps = gaps.main.as_ref().unwrap().lanes[1].steps.iter();
     let spans = steps.filter_map(|step| match step.instruction {
         Instruction::Copy { source, destination, .. } => Some([source, destination]),
         _ => None,

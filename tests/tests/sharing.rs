@@ -42,7 +42,7 @@ fn run(plan: &Plan, model: &Model, inputs: &[Data]) -> Result<Vec<Vec<i8>>, Stri
 
 /// The only step's order, and the places of its input and output in the view table.
 fn only_step(plan: &Plan) -> Option<(RowOrder, usize, usize)> {
-    let [step] = plan.programs[0].lanes[0].steps.as_slice() else { return None };
+    let [step] = plan.main.as_ref().unwrap().lanes[0].steps.as_slice() else { return None };
     let Instruction::Compute { op, first_view, order, .. } = step.instruction else { return None };
     let roles = plan.ops[op as usize].kernel()?.roles();
     let output = roles.iter().position(|role| *role == Role::Output)?;
@@ -54,7 +54,7 @@ fn moved(plan: &Plan, offset: u32) -> Plan {
     let mut plan = plan.clone();
     let (_, _, output) = only_step(&plan).unwrap();
     plan.views[output].offset = offset;
-    let io = plan.programs[0].outputs[0].view as usize;
+    let io = plan.main.as_ref().unwrap().outputs[0].view as usize;
     plan.views[io].offset = offset;
     plan
 }
@@ -81,7 +81,7 @@ fn an_output_may_lie_as_near_as_its_rows_lag_and_no_nearer() {
             let end = u64::from(offset) + plan.views[output].extent();
             let arena = &mut plan.space_bytes[Space::Arena as usize];
             arena.0 = arena.0.max(end);
-            let tensor = plan.programs[0].outputs[0].tensor as usize;
+            let tensor = plan.main.as_ref().unwrap().outputs[0].tensor as usize;
             plan.tensors[tensor].offset = offset.into();
             match check(&plan, &model, &board()) {
                 Ok(_) => assert_eq!(run(&plan, &model, &inputs).unwrap(), expected, "layer {seed}"),
@@ -124,7 +124,7 @@ fn auto_is_never_worse_and_often_better() {
 
 /// The nodes of slices for which a plan has no step.
 fn slices_in_place(plan: &Plan, model: &Model) -> Vec<usize> {
-    let steps = &plan.programs[0].lanes[0].steps;
+    let steps = &plan.main.as_ref().unwrap().lanes[0].steps;
     let without_step = (0..plan.layers.len())
         .filter(|number| steps.iter().all(|step| usize::from(step.layer) != *number));
     let nodes = without_step.map(|number| plan.layers[number].nodes[0] as usize);
@@ -133,7 +133,7 @@ fn slices_in_place(plan: &Plan, model: &Model) -> Vec<usize> {
 
 /// Steps of concats that lie over what they copy.
 fn concats_in_rows(plan: &Plan, model: &Model) -> usize {
-    let steps = plan.programs[0].lanes[0].steps.iter();
+    let steps = plan.main.as_ref().unwrap().lanes[0].steps.iter();
     let in_rows = steps.filter(|step| {
         let node = plan.layers[usize::from(step.layer)].nodes[0] as usize;
         matches!(model.nodes[node].op, Op::Concat { .. })

@@ -105,7 +105,7 @@ fn what_does_not_fit_flash_is_stored_without_zeros_though_it_is_slower() {
 
 /// Steps of sparse ops that make some of a layer's channels, each with its place in the tables.
 fn parts(plan: &Plan) -> Vec<Part> {
-    let steps = plan.programs[0].lanes[0].steps.iter().filter_map(|step| {
+    let steps = plan.main.as_ref().unwrap().lanes[0].steps.iter().filter_map(|step| {
         let Instruction::Compute { op, tile, first_view, .. } = step.instruction else {
             return None;
         };
@@ -180,7 +180,7 @@ fn other_weights_than_a_layer_has_are_refused() {
     let dense = plan.ops.iter().position(|op| !op.is_sparse()).unwrap();
     assert!(refused(&broken(&|plan| plan.ops[dense].flags |= Op::SPARSE)));
     assert!(refused(&broken(&|plan| {
-        let step = plan.programs[0].lanes[0].steps.iter().find_map(|step| {
+        let step = plan.main.as_ref().unwrap().lanes[0].steps.iter().find_map(|step| {
             let Instruction::Compute { op: of, tile, first_view, .. } = step.instruction else {
                 return None;
             };

@@ -37,7 +37,7 @@ fn model(seed: u64) -> Model {
 
 /// Source and destination of each copy of the card's lane: space, first byte, bytes.
 fn copies(plan: &Plan) -> Vec<[(Space, u64, u64); 2]> {
-    let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+    let lanes = plan.programs().flat_map(|program| &program.lanes);
     let steps = lanes.filter(|lane| lane.kind == LaneKind::Card).flat_map(|lane| &lane.steps);
     let span = |at: u32| {
         let span = &plan.spans[at as usize];
@@ -53,7 +53,7 @@ fn copies(plan: &Plan) -> Vec<[(Space, u64, u64); 2]> {
 /// Whether there are depth-first groups, for which weights may come again.
 fn goes_in_strips(plan: &Plan) -> bool {
     let has_ring = plan.tensors.iter().any(|tensor| tensor.ring.is_some());
-    let core = plan.programs.iter().filter(|program| !program.boot);
+    let core = plan.main.iter();
     let mut first_rows = std::collections::BTreeMap::new();
     let mut again = core.flat_map(|program| &program.lanes[0].steps).filter_map(|step| {
         let Instruction::Compute { op, tile, .. } = step.instruction else { return None };
@@ -65,7 +65,7 @@ fn goes_in_strips(plan: &Plan) -> bool {
 
 /// Whether activations between layers lie on the card.
 fn has_borders_there(plan: &Plan) -> bool {
-    let inputs = plan.programs.iter().flat_map(|program| &program.inputs);
+    let inputs = plan.programs().flat_map(|program| &program.inputs);
     let inputs: Vec<u32> = inputs.map(|io| io.tensor).collect();
     let mut tensors = (0u32..).zip(&plan.tensors);
     tensors.any(|(index, tensor)| tensor.space == Space::Card && !inputs.contains(&index))
@@ -149,7 +149,7 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
             Some(part)
         });
         host::runs_bit_equal(&plan, &model, &random_inputs(&model, seed), &what);
-        let lanes = &plan.programs[0].lanes;
+        let lanes = &plan.main.as_ref().unwrap().lanes;
         let steps = |at: usize| lanes.get(at).map_or(&[][..], |lane| lane.steps.as_slice());
         let [core, card] = [0, 1].map(steps);
         let slices = |kind| timeline.slices.iter().filter(|s| s.kind == kind).count();
@@ -258,7 +258,7 @@ fn without_external_ram_it_lies_on_the_card() {
 
 /// Whether the frame lies on the card.
 fn has_frame_there(plan: &Plan) -> bool {
-    let inputs = plan.programs.iter().flat_map(|program| &program.inputs);
+    let inputs = plan.programs().flat_map(|program| &program.inputs);
     let mut views = inputs.map(|io| plan.views[io.view as usize]);
     views.any(|view| view.space() == Some(Space::Card))
 }
@@ -341,7 +341,7 @@ fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
             let is_checked =
                 options.integrity == Integrity::Checked && plan.sector_checksums.is_some();
             // A sector further on there is something else.
-            let view = plan.programs.first().map(|p| plan.views[p.inputs[0].view as usize]);
+            let view = plan.main.as_ref().map(|p| plan.views[p.inputs[0].view as usize]);
             let end = view.map_or(u64::MAX, |view| u64::from(view.offset) + view.extent());
             is_checked && end.saturating_add(512) <= plan.space(Space::Card).0
         })
@@ -353,13 +353,13 @@ fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
     let arena = plan.space(Space::Arena).0 as u32;
     let moved = |by: u32| {
         let mut plan = plan.clone();
-        let view = plan.programs[0].inputs[0].view as usize;
+        let view = plan.main.as_ref().unwrap().inputs[0].view as usize;
         plan.views[view].offset += by;
         plan
     };
     let narrow = |by: u32| {
         let mut plan = plan.clone();
-        let view = plan.programs[0].inputs[0].view as usize;
+        let view = plan.main.as_ref().unwrap().inputs[0].view as usize;
         plan.views[view].row_pitch -= by;
         plan
     };

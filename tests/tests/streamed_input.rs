@@ -101,7 +101,7 @@ fn rows_that_arrive_wrongly_are_refused() {
     let without = |number: usize| {
         changed(&|plan| {
             let at = arrivals(plan)[number].0;
-            plan.programs[0].lanes[0].steps.remove(at);
+            plan.main.as_mut().unwrap().lanes[0].steps.remove(at);
         })
     };
     let moved = |by: u32| {
@@ -127,7 +127,7 @@ fn rows_that_arrive_wrongly_are_refused() {
         ),
         (
             changed(&|plan| {
-                let steps = &mut plan.programs[0].lanes[0].steps;
+                let steps = &mut plan.main.as_mut().unwrap().lanes[0].steps;
                 let first = steps[0];
                 steps.push(first);
             }),
@@ -152,7 +152,7 @@ fn rows_that_arrive_wrongly_are_refused() {
 
 /// The steps at which rows arrive, each with its view.
 fn arrivals(plan: &Plan) -> Vec<(usize, usize)> {
-    let steps = plan.programs[0].lanes[0].steps.iter().enumerate();
+    let steps = plan.main.as_ref().unwrap().lanes[0].steps.iter().enumerate();
     let arrives = steps.filter_map(|(number, step)| match step.instruction {
         Instruction::Arrive { view } => Some((number, view as usize)),
         _ => None,

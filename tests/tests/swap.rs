@@ -35,7 +35,7 @@ fn options(rng: &mut Rng) -> Options {
 }
 
 fn copies(plan: &Plan, to: Space) -> usize {
-    let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+    let lanes = plan.programs().flat_map(|program| &program.lanes);
     let steps = lanes.filter(|lane| lane.kind == LaneKind::Card).flat_map(|lane| &lane.steps);
     steps
         .filter(|step| {
@@ -80,13 +80,14 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         assert!(report.peak_sram_bytes <= report.sram_limit_bytes, "{what}");
         host::runs_bit_equal(&plan, &model, &random_inputs(&model, seed), &what);
         // A lane without steps is left out.
-        let steps =
-            |lane| plan.programs[0].lanes.get(lane).map_or(0, |lane: &Lane| lane.steps.len());
+        let steps = |lane| {
+            plan.main.as_ref().unwrap().lanes.get(lane).map_or(0, |lane: &Lane| lane.steps.len())
+        };
         let slices = |kind| planned.timeline.slices.iter().filter(|s| s.kind == kind).count();
         assert_eq!(slices(SliceKind::Compute), steps(0), "{what}: the simulation ends early");
         assert_eq!(slices(SliceKind::Copy), steps(1), "{what}: the simulation ends early");
         let whole = planned_whole(&model, &board);
-        cut += usize::from(steps(0) > whole.programs[0].lanes[0].steps.len());
+        cut += usize::from(steps(0) > whole.main.as_ref().unwrap().lanes[0].steps.len());
         stored += usize::from(copies(&plan, Space::Card) > 0);
     }
     assert!(cut > 4 && stored > MODELS as usize / 4, "{cut}, {stored}, {too_small}");
@@ -161,8 +162,8 @@ fn frames_are_computed_again_where_nothing_writes_over_their_inputs() {
     let (mut swapped, bytes) = imaged(&model, &board, None);
     assert!(is_replayable(bytes.bytes()));
     // The last that is written in SRAM lies where the input did.
-    let input = swapped.views[swapped.programs[0].inputs[0].view as usize];
-    let output = swapped.programs[0].outputs[0].view;
+    let input = swapped.views[swapped.main.as_ref().unwrap().inputs[0].view as usize];
+    let output = swapped.main.as_ref().unwrap().outputs[0].view;
     let (same, place) = (swapped.views[output as usize].offset, input.offset);
     for view in swapped.views.iter_mut().filter(|view| view.space == input.space) {
         if view.offset == same {
@@ -183,7 +184,7 @@ fn loops_take_little_of_an_image_and_are_read_as_they_were() {
     assert_eq!(plan.image_bytes().0, bytes.bytes().len() as u64);
     let lanes = image.entry_lanes(&image.entries()[0]);
     let mut records: Vec<StepRecord> = Vec::new();
-    for (lane, planned) in lanes.iter().zip(&plan.programs[0].lanes) {
+    for (lane, planned) in lanes.iter().zip(&plan.main.as_ref().unwrap().lanes) {
         let read: Vec<StepRecord> = image.lane_steps(lane).collect();
         let steps: Vec<Step> = read.iter().filter_map(Step::from_record).collect();
         assert_eq!(steps, planned.steps);
@@ -236,7 +237,7 @@ fn a_group_that_reads_another_groups_channels_is_no_plan() {
     let board = tilewright_board::find(BOARDS[0]).unwrap();
     let model = grouped_rows(0);
     let (mut plan, _) = imaged(&model, &board, Some(Bytes(2048)));
-    let second = plan.programs[0].lanes[0].steps.iter().find_map(|step| {
+    let second = plan.main.as_ref().unwrap().lanes[0].steps.iter().find_map(|step| {
         let Instruction::Compute { tile, first_view, .. } = step.instruction else { return None };
         (step.layer == 0 && plan.tiles[tile as usize].channel_start >= 14).then_some(first_view)
     });
@@ -252,7 +253,7 @@ fn what_the_store_holds_is_never_written() {
     let plan = plan(&model, &board, Strategy::Swap, &Options::default()).unwrap().plan;
     for offset in [0, 512] {
         let mut wrong = plan.clone();
-        let lanes = &wrong.programs[0].lanes;
+        let lanes = &wrong.main.as_ref().unwrap().lanes;
         let store = lanes[1].steps.iter().find_map(|step| {
             let Instruction::Copy { destination, .. } = step.instruction else { return None };
             let span = wrong.spans[destination as usize];

@@ -76,7 +76,7 @@ pub fn word_cycles(board: &Board) -> Option<[u64; 2]> {
 
 /// Op, tile and first view of a program's only compute step.
 fn only_step(plan: &Plan) -> Option<(u32, u32, u32)> {
-    let computes = plan.programs.first()?.lanes.first()?.steps.iter();
+    let computes = plan.main.as_ref()?.lanes.first()?.steps.iter();
     let mut computes = computes.filter_map(|step| match step.instruction {
         Instruction::Compute { op, tile, first_view, .. } => Some((op, tile, first_view)),
         _ => None,
@@ -122,14 +122,14 @@ fn mirror(plan: &mut Plan, outside: Outside<'_>) -> Option<()> {
     for (view, role) in plan.views.get_mut(first..first + roles.len())?.iter_mut().zip(roles) {
         view.space = place(*role) as u8;
     }
-    let (main, boot) = plan.programs.split_first_mut()?;
+    let main = plan.main.as_ref()?;
     for (ios, role) in [(&main.inputs, Role::Input), (&main.outputs, Role::Output)] {
         for io in ios {
             plan.views.get_mut(io.view as usize)?.space = place(role) as u8;
             plan.tensors.get_mut(io.tensor as usize)?.space = place(role);
         }
     }
-    for lane in boot.iter_mut().flat_map(|program| program.lanes.iter_mut().skip(1)) {
+    for lane in plan.boot.iter_mut().flat_map(|boot| boot.lanes.iter_mut().skip(1)) {
         for step in lane.steps.clone() {
             let Instruction::Copy { source, destination, sum } = step.instruction else {
                 return None;

@@ -20,7 +20,7 @@ pub struct Line {
 /// and card.
 pub fn lines(plan: &Plan) -> Vec<Line> {
     let mut lines = Vec::new();
-    for program in &plan.programs {
+    for program in plan.programs() {
         let mut reached = reached(program);
         for (lane, steps) in program.lanes.iter().enumerate() {
             for (index, step) in steps.steps.iter().enumerate() {
@@ -47,8 +47,7 @@ pub fn lines(plan: &Plan) -> Vec<Line> {
 /// Bytes that copies move, by where from and where to; bytes of each space.
 pub fn moved(plan: &Plan) -> BTreeMap<String, u64> {
     let mut moved = BTreeMap::new();
-    let steps =
-        plan.programs.iter().flat_map(|program| &program.lanes).flat_map(|lane| &lane.steps);
+    let steps = plan.programs().flat_map(|program| &program.lanes).flat_map(|lane| &lane.steps);
     for step in steps {
         if let Instruction::Copy { source, destination, .. } = step.instruction {
             let [from, to] = [source, destination].map(|span| plan.spans.get(span as usize));
@@ -194,7 +193,6 @@ mod tests {
         let lane = |kind, steps: Vec<Step>| Lane { kind, steps };
         let program = |core: Vec<Step>| Program {
             name: "main".to_owned(),
-            boot: false,
             frames: 1,
             lanes: vec![
                 lane(LaneKind::Core, core),

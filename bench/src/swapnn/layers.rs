@@ -70,7 +70,7 @@ pub fn layers(plan: &Plan, model: &Model, costs: &Costs, depthwise: Depthwise) -
     for tensor in plan.layers.iter().flat_map(|layer| &layer.reads) {
         readers[*tensor as usize] += 1;
     }
-    for io in plan.programs.iter().flat_map(|program| &program.outputs) {
+    for io in plan.programs().flat_map(|program| &program.outputs) {
         readers[io.tensor as usize] += 1;
     }
     let mut made_by: Vec<Option<usize>> = vec![None; plan.tensors.len()];
@@ -112,7 +112,7 @@ pub fn layers(plan: &Plan, model: &Model, costs: &Costs, depthwise: Depthwise) -
 /// For each layer the op of its first step, and the cycles of all its steps.
 fn steps<'p>(plan: &'p Plan, costs: &Costs) -> Vec<(Option<&'p Op>, u64)> {
     let mut found = vec![(None, 0); plan.layers.len()];
-    let lanes = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| &p.lanes);
+    let lanes = plan.main.iter().flat_map(|p| &p.lanes);
     for step in lanes.flat_map(|lane| &lane.steps) {
         let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
             continue;

@@ -33,7 +33,7 @@ struct Point {
 impl Point {
     fn of(what: impl Into<String>, planned: &Planned) -> Self {
         let report = &planned.report;
-        let program = planned.plan.programs.iter().find(|program| !program.boot);
+        let program = planned.plan.main.as_ref();
         let time = |micros: Option<tilewright_plan::Micros>| micros.map_or(0.0, |us| us.0);
         Self {
             what: what.into(),

@@ -135,7 +135,7 @@ fn difference(
     if sizes(&mut expected.iter().map(Vec::len)) != sizes(&mut found.iter().map(|f| f.len())) {
         return Err(Diagnostic::ours("The run gave other outputs than the model has.", "outputs"));
     }
-    let program = planned.plan.programs.iter().find(|program| !program.boot);
+    let program = planned.plan.main.as_ref();
     let outputs = program.map_or(&[][..], |program| &program.outputs);
     let tensors = outputs.iter().map(|output| output.tensor).cycle();
     for ((expected, found), tensor) in expected.iter().zip(found).zip(tensors) {

@@ -59,25 +59,51 @@ impl<'a> Follow<'a> {
         })
     }
 
-    /// Runs a program for its frames, or a boot program.
+    /// Runs the program that runs once at start.
+    ///
+    /// # Errors
+    /// The first fault found.
+    pub fn boot(&mut self, program: &Program, proof: &mut Proof) -> Result<(), CheckError> {
+        self.begin(program, true)?;
+        self.steps(program, proof)
+    }
+
+    /// Runs the main program for its frames.
     ///
     /// # Errors
     /// The first fault found.
     pub fn run(&mut self, program: &Program, proof: &mut Proof) -> Result<(), CheckError> {
+        self.begin(program, false)?;
+        self.inputs(program)?;
+        self.steps(program, proof)?;
+        let input =
+            self.model.inputs.first().filter(|_| self.plan.input == InputResidency::Streamed);
+        let rows = input.map_or(Ok([0; 3]), |input| shapes::shape(self.model, *input));
+        match rows.map_err(CheckError::Plan)? {
+            [rows, ..] if rows == self.arrived => self.outputs(program),
+            [rows, ..] => {
+                let reason = format!("{} of {rows} rows of the input arrive", self.arrived);
+                Err(CheckError::Plan(reason))
+            }
+        }
+    }
+
+    fn begin(&mut self, program: &Program, boots: bool) -> Result<(), CheckError> {
         let mut kinds = program.lanes.iter().map(|lane| lane.kind);
         let alone = kinds.next() == Some(LaneKind::Core) && !kinds.any(|k| k == LaneKind::Core);
-        if !alone || program.boot && program.frames != 1 {
+        if !alone || boots && program.frames != 1 {
             return Err(CheckError::Plan(format!(
                 "program '{}' has not one core lane, the first, or boots for several frames",
                 program.name
             )));
         }
-        self.boots = program.boot;
+        self.boots = boots;
         self.accesses = Default::default();
         self.arrived = 0;
-        if !program.boot {
-            self.inputs(program)?;
-        }
+        Ok(())
+    }
+
+    fn steps(&mut self, program: &Program, proof: &mut Proof) -> Result<(), CheckError> {
         let plan = self.plan;
         let fault = |lane: usize, number: usize, reason: String| {
             let step = program.lanes.get(lane).and_then(|lane| lane.steps.get(number));
@@ -101,32 +127,20 @@ impl<'a> Follow<'a> {
                 return Err(fault(placed.lane, placed.step, reason));
             }
             let bytes = match step.instruction {
-                Instruction::Compute { .. } if lane.kind == LaneKind::Core && !program.boot => {
+                Instruction::Compute { .. } if lane.kind == LaneKind::Core && !self.boots => {
                     self.compute_step(step, &placed)
                 }
                 Instruction::Copy { source, destination, .. } => {
                     self.copy(lane.kind, [source, destination], &placed)
                 }
-                Instruction::Arrive { view } => self.arrival(program, view, &placed),
+                Instruction::Arrive { view } => self.arrival(view, &placed),
                 Instruction::Mark(_) => Ok(0),
                 Instruction::Compute { .. } => Err("nothing computes there".to_owned()),
             };
             proof.bytes += bytes.map_err(|reason| fault(placed.lane, placed.step, reason))?;
             proof.steps += 1;
         }
-        if program.boot {
-            return Ok(());
-        }
-        let input =
-            self.model.inputs.first().filter(|_| self.plan.input == InputResidency::Streamed);
-        let rows = input.map_or(Ok([0; 3]), |input| shapes::shape(self.model, *input));
-        match rows.map_err(CheckError::Plan)? {
-            [rows, ..] if rows == self.arrived => self.outputs(program),
-            [rows, ..] => {
-                let reason = format!("{} of {rows} rows of the input arrive", self.arrived);
-                Err(CheckError::Plan(reason))
-            }
-        }
+        Ok(())
     }
 
     fn inputs(&mut self, program: &Program) -> Result<(), CheckError> {
@@ -171,8 +185,8 @@ impl<'a> Follow<'a> {
     }
 
     /// The next rows of the input arrive.
-    fn arrival(&mut self, program: &Program, view: u32, placed: &Placed) -> Result<u64, String> {
-        if self.plan.input != InputResidency::Streamed || program.boot {
+    fn arrival(&mut self, view: u32, placed: &Placed) -> Result<u64, String> {
+        if self.plan.input != InputResidency::Streamed || self.boots {
             return Err("rows arrive of an input that does not".to_owned());
         }
         let view = *self.plan.views.get(view as usize).ok_or("unknown view")?;

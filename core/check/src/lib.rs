@@ -140,19 +140,17 @@ pub fn check(plan: &Plan, model: &Model, board: &Board) -> Result<Proof, CheckEr
     if let Some(layer) = plan.layers.iter().find(|layer| layer.work.no_kernel().is_some()) {
         return Err(CheckError::Plan(format!("layer '{}' has no kernel", layer.name)));
     }
-    if !plan.programs.iter().any(|program| !program.boot) {
+    let Some(main) = &plan.main else {
         return Err(CheckError::Plan("it has no program".to_owned()));
-    }
+    };
     constants::check(plan, model)?;
     sector_checksums::check(plan).map_err(CheckError::Plan)?;
     let mut proof = Proof { steps: 0, bytes: 0 };
-    let mut started = Follow::new(plan, model, board)?;
-    for program in plan.programs.iter().filter(|program| program.boot) {
-        started.run(program, &mut proof)?;
+    let mut follow = Follow::new(plan, model, board)?;
+    if let Some(boot) = &plan.boot {
+        follow.boot(boot, &mut proof)?;
     }
-    for program in plan.programs.iter().filter(|program| !program.boot) {
-        started.clone().run(program, &mut proof)?;
-    }
+    follow.run(main, &mut proof)?;
     Ok(proof)
 }
 

@@ -25,7 +25,7 @@ pub struct MemoryProof {
 pub fn check_memory(plan: &Plan, model: &Model, board: &Board) -> Result<MemoryProof, CheckError> {
     check_board(plan, board)?;
     check_structure(plan, model)?;
-    if !plan.programs.is_empty() {
+    if plan.main.is_some() {
         return wrong("its program must be checked too".to_owned());
     }
     let places = Places::new(plan, model)?;

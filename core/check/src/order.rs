@@ -90,7 +90,6 @@ mod tests {
         };
         Program {
             name: "main".to_owned(),
-            boot: false,
             frames: 1,
             lanes: lanes.iter().map(lane).collect(),
             inputs: Vec::new(),

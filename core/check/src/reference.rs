@@ -89,7 +89,7 @@ pub struct Mismatch {
 /// that is sealed on a card, or of which only some rows are held at once.
 #[must_use]
 pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
-    let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
+    let Some(program) = plan.main.as_ref() else {
         return Vec::new();
     };
     let count = plan.layers.len();
@@ -169,7 +169,7 @@ impl Made {
     fn tensor(&self, plan: &Plan, written: u32) -> Option<u32> {
         let given = plan.tensors.get(written as usize)?;
         let (step, first_view) = self.computed?;
-        let program = plan.programs.iter().find(|program| !program.boot)?;
+        let program = plan.main.as_ref()?;
         let step = program.lanes.first()?.steps.get(step as usize)?;
         let Instruction::Compute { op, .. } = step.instruction else { return None };
         let (op, views) = plan.operands(op, first_view)?;

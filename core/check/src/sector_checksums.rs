@@ -54,7 +54,7 @@ pub fn check(plan: &Plan) -> Result<(), String> {
 
 /// Each copy from or to the card moves sectors that have tags, or brings some of the store image in one run.
 fn check_sealed(plan: &Plan, checksums: SectorChecksums) -> Result<(), String> {
-    let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+    let lanes = plan.programs().flat_map(|program| &program.lanes);
     for step in lanes.flat_map(|lane| &lane.steps) {
         let Instruction::Copy { source, destination, .. } = step.instruction else { continue };
         let spans = [source, destination].map(|span| plan.spans.get(span as usize));

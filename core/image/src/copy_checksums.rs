@@ -41,7 +41,7 @@ impl Checks {
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let checksummed = ChecksummedPlan::of(plan);
-        let program = checksummed.plan.programs.iter().find(|program| !program.boot);
+        let program = checksummed.plan.main.as_ref();
         let mut checks = Self {
             copy_checksums: checksummed.parts.len() as u64,
             sector_checksums: plan.sector_checksums.map_or(0, |checksums| checksums.sectors.into()),

@@ -38,7 +38,7 @@ impl ChecksummedPlan {
             let is_part = from.space() == Some(Space::Card) && is_one && is_stored;
             (is_part && !part.is_empty()).then_some(part)
         };
-        let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+        let lanes = plan.programs().flat_map(|program| &program.lanes);
         let steps = lanes.flat_map(|lane| &lane.steps);
         let brought: Vec<_> = steps.map(|step| brought(&step.instruction)).collect();
         let named = brought.iter().flatten();
@@ -48,7 +48,7 @@ impl ChecksummedPlan {
             true => parts.iter().map(|part| (part.start, 0)).zip(0..).collect(),
             false => parts.iter().map(|part| (part.start, part.end)).zip(0..).collect(),
         };
-        let lanes = plan.programs.iter_mut().flat_map(|program| &mut program.lanes);
+        let lanes = plan.programs_mut().flat_map(|program| &mut program.lanes);
         for (step, part) in lanes.flat_map(|lane| &mut lane.steps).zip(brought) {
             if let (Instruction::Copy { sum, .. }, Some(part)) = (&mut step.instruction, part) {
                 let end = if is_sealed { 0 } else { part.end };

@@ -226,14 +226,12 @@ pub struct Lane {
     pub steps: Vec<Step>,
 }
 
-/// Lists of steps, one per lane, for a run: of one frame, or of several that share what comes from
+/// Lists of steps, one per lane, for a run: at start, of one frame, or of several that share what comes from
 /// outside and overlap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// Name of the program; `main` if there is only one.
     pub name: String,
-    /// Whether it runs once at start instead of for each frame, or for as many as it takes.
-    pub boot: bool,
     /// Frames that a run works on, 1 to [`MAX_FRAMES`](crate::step::MAX_FRAMES).
     pub frames: u16,
     /// The lanes; lane 0 is the core.
@@ -269,8 +267,10 @@ pub struct Plan {
     pub spans: Vec<Span>,
     /// Constant blocks.
     pub constants: Vec<Constant>,
-    /// Programs over these tables; none if a layer has no kernel.
-    pub programs: Vec<Program>,
+    /// What runs once at start, over these tables; nothing if nothing is loaded.
+    pub boot: Option<Program>,
+    /// What runs for each frame, or for as many as it takes; nothing if a layer has no kernel.
+    pub main: Option<Program>,
     /// Bytes used in each space, by the space's number.
     pub space_bytes: [Bytes; 6],
     /// Checksums or tags of what programs write to a card; nothing if none are kept.
@@ -317,14 +317,23 @@ impl Plan {
         self.space_bytes[space as usize]
     }
 
-    /// Frames that a run of its first program works on that boots nothing; 1 without one.
-    #[must_use]
-    pub fn frames(&self) -> u16 {
-        let program = self.programs.iter().find(|program| !program.boot);
-        program.map_or(1, |program| program.frames.max(1))
+    /// Both programs; the main one is the first.
+    pub fn programs(&self) -> impl Iterator<Item = &Program> + Clone {
+        self.main.iter().chain(&self.boot)
     }
 
-    /// How often that program runs for so many frames.
+    /// Both programs, to be changed.
+    pub fn programs_mut(&mut self) -> impl Iterator<Item = &mut Program> {
+        self.main.iter_mut().chain(&mut self.boot)
+    }
+
+    /// Frames that a run of the main program works on; 1 without one.
+    #[must_use]
+    pub fn frames(&self) -> u16 {
+        self.main.as_ref().map_or(1, |program| program.frames.max(1))
+    }
+
+    /// How often the main program runs for so many frames.
     #[must_use]
     pub fn runs(&self, frames: u32) -> u32 {
         frames.div_ceil(self.frames().into())

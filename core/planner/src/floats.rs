@@ -19,7 +19,7 @@ impl Planned {
         let tiled = self.tiled.clone();
         let model = Tiled::model_or(tiled.as_deref(), model);
         let plan = &mut self.plan;
-        plan.programs.clear();
+        plan.main = None;
         plan.views.clear();
         for tensor in &mut plan.tensors {
             tensor.offset *= FLOAT;

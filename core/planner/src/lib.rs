@@ -240,7 +240,7 @@ fn no_firmware(plan: &Plan, board: &Board) -> Option<Unsupported> {
     ];
     let is_missing = |space: Space| plan.space(space).0 > 0 && !board.serves(space);
     let spaces = names.iter().filter(|(space, _)| is_missing(*space)).map(|(_, name)| *name);
-    let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+    let lanes = plan.programs().flat_map(|program| &program.lanes);
     let is_idle = |kind: LaneKind| {
         let mut lanes = lanes.clone().filter(|lane| !lane.steps.is_empty());
         !board.drives(kind) && lanes.any(|lane| lane.kind == kind)

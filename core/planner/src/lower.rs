@@ -45,7 +45,8 @@ pub fn blank(model: &Model, tensors: Vec<PlannedTensor>) -> Plan {
         views: Vec::new(),
         spans: Vec::new(),
         constants: Vec::new(),
-        programs: Vec::new(),
+        boot: None,
+        main: None,
         space_bytes: [Bytes(0); 6],
         sector_checksums: None,
     }

@@ -44,14 +44,21 @@ pub struct Compute<'a> {
 
 /// The compute steps of all programs but boot programs.
 pub fn computes(plan: &Plan) -> impl Iterator<Item = Compute<'_>> {
-    let programs = plan.programs.iter().filter(|program| !program.boot);
-    programs.flat_map(|program| &program.lanes).flat_map(|lane| &lane.steps).filter_map(|step| {
-        let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
-            return None;
-        };
-        let (_, views) = plan.operands(op, first_view)?;
-        Some(Compute { op, layer: step.layer, order, tile: plan.tiles.get(tile as usize)?, views })
-    })
+    plan.main.iter().flat_map(|program| &program.lanes).flat_map(|lane| &lane.steps).filter_map(
+        |step| {
+            let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
+                return None;
+            };
+            let (_, views) = plan.operands(op, first_view)?;
+            Some(Compute {
+                op,
+                layer: step.layer,
+                order,
+                tile: plan.tiles.get(tile as usize)?,
+                views,
+            })
+        },
+    )
 }
 
 /// What a step takes by an op whose weights take so many bytes in the plan image.

@@ -70,8 +70,7 @@ const QUICK_STEPS: u64 = 100_000;
 
 /// Steps of so many frames.
 fn steps(plan: &Plan, frames: u32) -> u64 {
-    let programs = plan.programs.iter().filter(|program| !program.boot);
-    let lanes = programs.flat_map(|program| &program.lanes);
+    let lanes = plan.main.iter().flat_map(|program| &program.lanes);
     lanes.map(|lane| lane.steps.len() as u64).sum::<u64>() * u64::from(plan.runs(frames))
 }
 

@@ -76,7 +76,7 @@ impl Recipe {
         let Self { static_layout, schedule, transformed, weights_in_sram, .. } = self;
         let mut plan = static_layout.lowered(model, board)?;
         packing::transform(&mut plan, transformed);
-        if let Some(schedule) = schedule.as_ref().filter(|_| !plan.programs.is_empty()) {
+        if let Some(schedule) = schedule.as_ref().filter(|_| plan.main.is_some()) {
             let operators = Operator::of(&plan);
             let network =
                 Network::new(model, &static_layout.layers, &plan, &operators, Space::Arena);

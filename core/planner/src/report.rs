@@ -108,7 +108,7 @@ pub fn report(
 
 /// The timeline's copies whose source and destination are `chosen`: how many, and their bytes.
 fn moved(plan: &Plan, timeline: &Timeline, chosen: impl Fn(Space, Space) -> bool) -> (u64, Bytes) {
-    let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
+    let Some(program) = plan.main.as_ref() else {
         return (0, Bytes(0));
     };
     let is_chosen = |slice: &&tilewright_report::Slice| {
@@ -125,7 +125,7 @@ fn moved(plan: &Plan, timeline: &Timeline, chosen: impl Fn(Space, Space) -> bool
 /// Bytes of the operands outside of the chip whose role is `chosen` and that the core reads or writes
 /// there in so many runs, each once a step.
 fn direct(plan: &Plan, runs: u32, chosen: impl Fn(Role) -> bool) -> Bytes {
-    let program = plan.programs.iter().find(|program| !program.boot);
+    let program = plan.main.as_ref();
     let core = program.and_then(|program| program.lanes.first());
     let operands = core.iter().flat_map(|lane| &lane.steps).filter_map(|step| {
         let Instruction::Compute { op, first_view, .. } = step.instruction else { return None };
@@ -184,7 +184,7 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &CostCache) -> Vec<L
             saved_cycles: change.cycles,
         });
     }
-    let program = plan.programs.iter().find(|program| !program.boot);
+    let program = plan.main.as_ref();
     for lane in program.iter().flat_map(|program| program.lanes.first()) {
         for (step, (cost, _)) in lane.steps.iter().zip(costs.lane(board, plan, lane)) {
             if let Some(row) = rows.get_mut(usize::from(step.layer)) {

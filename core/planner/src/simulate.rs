@@ -74,7 +74,7 @@ pub fn predict(
         lanes: Vec::new(),
         slices: Vec::new(),
     };
-    let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
+    let Some(program) = plan.main.as_ref() else {
         return Ok(timeline);
     };
     timeline.lanes = program.lanes.iter().map(|lane| lane.kind).collect();

@@ -73,14 +73,14 @@ pub fn plan() -> Plan {
         views: vec![view(0, 16), view(16, 16), table, view(16, 8), view(48, 8), table],
         spans: Vec::new(),
         constants: Vec::new(),
-        programs: vec![Program {
+        boot: None,
+        main: Some(Program {
             name: "main".to_owned(),
-            boot: false,
             frames: 1,
             lanes: vec![Lane { kind: LaneKind::Core, steps: vec![step(0), step(1)] }],
             inputs: Vec::new(),
             outputs: Vec::new(),
-        }],
+        }),
         space_bytes: [Bytes(56), Bytes(0), Bytes(0), Bytes(0), Bytes(0), Bytes(0)],
         sector_checksums: None,
     }

@@ -262,7 +262,7 @@ impl MemoryMap {
 /// What boot programs bring to a memory, where it stays.
 fn loaded(plan: &Plan, space: Space) -> Ranges {
     let mut loaded = Ranges::default();
-    let lanes = plan.programs.iter().filter(|program| program.boot).flat_map(|p| &p.lanes);
+    let lanes = plan.boot.iter().flat_map(|p| &p.lanes);
     for step in lanes.flat_map(|lane| &lane.steps) {
         let Instruction::Copy { destination, .. } = step.instruction else { continue };
         let span = plan.spans.get(destination as usize);
@@ -302,7 +302,7 @@ struct Touched {
 impl Touched {
     fn of_layers(plan: &Plan, layers: usize, space: Space) -> Vec<Self> {
         let mut touched = vec![Self::default(); layers];
-        let lanes = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| &p.lanes);
+        let lanes = plan.main.iter().flat_map(|p| &p.lanes);
         for step in lanes.flat_map(|lane| &lane.steps) {
             let Some(touched) = touched.get_mut(usize::from(step.layer)) else { continue };
             touched.add(plan, &step.instruction, space);

@@ -277,7 +277,7 @@ fn facts(
     let nodes = |nodes: &[u32]| nodes.iter().filter_map(opened).collect();
     let store_bytes = stores(&plan).map(|space| store_bytes(&plan, space)).sum();
     let image = image.map(|image| image_facts(image, store_bytes)).transpose()?;
-    let program = plan.programs.iter().find(|program| !program.boot);
+    let program = plan.main.as_ref();
     let outputs = program.iter().flat_map(|program| &program.outputs);
     // Where SRAM holds nothing, what there is to see is the memory that holds the tensors.
     let memory = match plan.space(Space::Arena) {

@@ -181,7 +181,7 @@ impl Drawn {
 
 /// Of each copy of the card in a frame whether it writes.
 fn writes(plan: &Plan) -> Vec<bool> {
-    let lanes = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| &p.lanes);
+    let lanes = plan.main.iter().flat_map(|p| &p.lanes);
     let steps = lanes.filter(|lane| lane.kind == LaneKind::Card).flat_map(|lane| &lane.steps);
     let writes = steps.map(|step| match step.instruction {
         Instruction::Copy { destination, .. } => {

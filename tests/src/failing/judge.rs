@@ -84,7 +84,7 @@ fn refuses(refusal: &Refusal, outcome: &RunOutcome, outputs: &[&str]) -> Result<
 fn has_its_place(case: &Case, fault: &Fault) -> Result<(), String> {
     let missing = |what: &str| format!("{what} is missing or wrong: {fault:?}");
     let copy = fault.copy.ok_or_else(|| missing("the copy"))?;
-    let program = case.plan.programs.iter().find(|program| !program.boot);
+    let program = case.plan.main.as_ref();
     let mut lanes = program.iter().flat_map(|program| &program.lanes);
     let lane = lanes.find(|lane| lane.kind == LaneKind::Card).ok_or("the plan has no card")?;
     let step = lane.steps.get(copy.step as usize).ok_or_else(|| missing("the copy"))?;

@@ -59,7 +59,8 @@ impl Tables {
         let (mut entries, mut lanes) = (Vec::new(), Vec::new());
         let mut steps: Vec<StepRecord> = Vec::new();
         let mut io: Vec<IoRecord> = Vec::new();
-        for program in &plan.programs {
+        let boot = plan.boot.as_ref().map(|program| (1, program));
+        for (kind, program) in plan.main.iter().map(|program| (0, program)).chain(boot) {
             let lane_first = lanes.len();
             for lane in &program.lanes {
                 lanes.push(LaneRecord {
@@ -75,7 +76,7 @@ impl Tables {
                 io.push(io_record(plan, input, &mut names)?);
             }
             entries.push(EntryRecord {
-                kind: u16::from(program.boot),
+                kind,
                 name: names.add(&program.name)?,
                 lane_first: small(lane_first, "lanes")?,
                 lane_count: small(program.lanes.len(), "lanes")?,
@@ -128,16 +129,16 @@ impl Plan {
     fn bytes(&self, packed: bool) -> Bytes {
         let header = size_of::<Header>() + Section::ALL.len() * size_of::<SectionRecord>();
         let mut end = Bytes(header as u64).align_up(ALIGNMENT as u64);
-        let steps = self.programs.iter().flat_map(|program| &program.lanes).flat_map(|l| &l.steps);
+        let steps = self.programs().flat_map(|program| &program.lanes).flat_map(|l| &l.steps);
         let steps: Vec<StepRecord> = steps.map(Step::to_record).collect();
-        let lanes: usize = self.programs.iter().map(|program| program.lanes.len()).sum();
-        let io = self.programs.iter().flat_map(|p| p.inputs.iter().chain(&p.outputs));
+        let lanes: usize = self.programs().map(|program| program.lanes.len()).sum();
+        let io = self.programs().flat_map(|p| p.inputs.iter().chain(&p.outputs));
         let io_count = io.clone().count();
         let labels = io.clone().flat_map(|io| &io.labels).map(String::len);
         let tensors =
             io.filter_map(|io| self.tensors.get(io.tensor as usize)).map(|t| t.name.len());
         let layers = self.layers.iter().map(|layer| layer.name.len());
-        let programs = self.programs.iter().map(|program| program.name.len());
+        let programs = self.programs().map(|program| program.name.len());
         let (texts, letters) = labels
             .chain(tensors)
             .chain(layers)
@@ -145,7 +146,7 @@ impl Plan {
             .fold((0, 0), |(texts, letters), length| (texts + 1, letters + length));
         for section in Section::ALL {
             let bytes = match section {
-                Section::Entries => self.programs.len() * size_of::<EntryRecord>(),
+                Section::Entries => self.programs().count() * size_of::<EntryRecord>(),
                 Section::Lanes => lanes * size_of::<LaneRecord>(),
                 Section::Steps => table_bytes(&steps, packed),
                 Section::Ops => self.ops.as_bytes().len(),

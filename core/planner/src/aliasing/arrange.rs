@@ -256,7 +256,7 @@ pub fn single_steps<'p>(
         number[tensor.tensor as usize] = index;
     }
     let mut of_layer: Vec<Vec<(&'p Op, &'p Tile, &'p [View])>> = vec![Vec::new(); layers.len()];
-    let core = plan.programs.iter().flat_map(|program| program.lanes.first());
+    let core = plan.programs().flat_map(|program| program.lanes.first());
     for step in core.flat_map(|lane| &lane.steps) {
         let Instruction::Compute { op, tile, first_view, .. } = step.instruction else { continue };
         let operands = plan.operands(op, first_view).zip(plan.tiles.get(tile as usize));

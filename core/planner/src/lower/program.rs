@@ -115,9 +115,8 @@ pub fn program(
     let inputs = builder.io(&model.inputs, &[])?;
     let outputs = builder.io(&model.outputs, &model.labels())?;
     let steps = builder.steps;
-    plan.programs.push(Program {
+    plan.main = Some(Program {
         name: "main".to_owned(),
-        boot: false,
         frames: 1,
         lanes: vec![Lane { kind: LaneKind::Core, steps }],
         inputs,
@@ -136,8 +135,8 @@ pub fn order_rows(
     plan: &mut Plan,
     is_wanted: &dyn Fn(u16) -> bool,
 ) -> Result<(), PlanError> {
-    let mut programs = std::mem::take(&mut plan.programs);
-    let steps = programs.iter_mut().flat_map(|p| &mut p.lanes).flat_map(|lane| &mut lane.steps);
+    let mut program = plan.main.take();
+    let steps = program.iter_mut().flat_map(|p| &mut p.lanes).flat_map(|lane| &mut lane.steps);
     for step in steps.filter(|step| is_wanted(step.layer)) {
         let Instruction::Compute { op, tile, first_view, order } = &mut step.instruction else {
             continue;
@@ -151,7 +150,7 @@ pub fn order_rows(
             unsupported(&model.nodes[layer.nodes[0] as usize], "its output lies over its input")
         })?;
     }
-    plan.programs = programs;
+    plan.main = program;
     Ok(())
 }
 

@@ -64,14 +64,13 @@ pub fn bring(plan: &mut Plan, loads: &[Load], board: &Board) {
             done += length;
         }
     }
-    let lanes = plan.programs.iter_mut().filter(|program| program.boot).flat_map(|p| &mut p.lanes);
+    let lanes = plan.boot.iter_mut().flat_map(|p| &mut p.lanes);
     match lanes.into_iter().find(|lane| lane.kind == LaneKind::Dma) {
         Some(lane) => lane.steps.extend(steps),
         None => {
             let core = Lane { kind: LaneKind::Core, steps: Vec::new() };
-            plan.programs.push(Program {
+            plan.boot = Some(Program {
                 name: "load".to_owned(),
-                boot: true,
                 frames: 1,
                 lanes: vec![core, Lane { kind: LaneKind::Dma, steps }],
                 inputs: Vec::new(),

@@ -141,7 +141,7 @@ impl<'p> Network<'p> {
             }
         }
         let mut is_given = vec![false; tensors.len()];
-        for io in plan.programs.iter().flat_map(|p| p.inputs.iter().chain(&p.outputs)) {
+        for io in plan.programs().flat_map(|p| p.inputs.iter().chain(&p.outputs)) {
             is_given[io.tensor as usize] = true;
         }
         let mut found: Vec<Option<Made<'p>>> = Vec::with_capacity(plan.layers.len());
@@ -155,7 +155,7 @@ impl<'p> Network<'p> {
             });
             found.push(made);
         }
-        let programs = || plan.programs.iter();
+        let programs = || plan.programs();
         let mut frames: Vec<usize> =
             programs().flat_map(|p| &p.inputs).map(|io| io.tensor as usize).collect();
         frames.dedup();
@@ -514,7 +514,6 @@ mod tests {
         let steps = vec![Step { after: [None; 3], frame: 0, layer: 0, instruction }];
         let program = Program {
             name: String::new(),
-            boot: false,
             frames: 1,
             lanes: vec![Lane { kind: LaneKind::Core, steps }],
             inputs: Vec::new(),
@@ -532,7 +531,8 @@ mod tests {
             views: kernel.roles().iter().map(view).collect(),
             spans: Vec::new(),
             constants: Vec::new(),
-            programs: vec![program],
+            boot: None,
+            main: Some(program),
             space_bytes: [Bytes(0); 6],
             sector_checksums: None,
         }

@@ -136,15 +136,13 @@ impl Emitter {
         {
             after.lane = numbers.get(usize::from(after.lane)).copied().unwrap_or(after.lane);
         }
-        let Plan { programs, views, .. } = &mut plan;
-        for program in programs.iter_mut().filter(|program| !program.boot) {
+        let Plan { main, views, .. } = &mut plan;
+        if let Some(program) = main {
             for io in program.inputs.iter_mut().chain(&mut program.outputs) {
                 let view = given.get(io.view as usize).copied().unwrap_or_default();
                 io.view = views.len() as u32;
                 views.push(view);
             }
-        }
-        if let Some(program) = programs.iter_mut().find(|program| !program.boot) {
             program.lanes = lanes;
         }
         plan

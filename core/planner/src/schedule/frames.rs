@@ -167,7 +167,7 @@ impl Frames {
         for (key, place) in places {
             named.insert(*key, add(*key, *place, given[key.0].first));
         }
-        for program in plan.programs.iter_mut().filter(|program| !program.boot) {
+        for program in plan.main.iter_mut() {
             program.frames = self.count as u16;
             for ios in [&mut program.inputs, &mut program.outputs] {
                 let given = std::mem::take(ios);
@@ -251,8 +251,7 @@ fn given(
     plan: &Plan,
     of: impl Fn(&tilewright_plan::Program) -> &Vec<tilewright_plan::Io>,
 ) -> Vec<usize> {
-    let programs = plan.programs.iter().filter(|program| !program.boot);
-    programs.flat_map(of).map(|io| io.tensor as usize).collect()
+    plan.main.iter().flat_map(of).map(|io| io.tensor as usize).collect()
 }
 
 struct Repeated<'r> {

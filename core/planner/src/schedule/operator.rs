@@ -54,7 +54,7 @@ pub fn is_on_card(view: &View) -> bool {
 impl<'p> Operator<'p> {
     /// The operators of a plan's program, in order.
     pub fn of(plan: &'p Plan) -> Vec<Self> {
-        let program = plan.programs.iter().find(|program| !program.boot);
+        let program = plan.main.as_ref();
         let core = program.and_then(|program| program.lanes.first());
         let steps = core.map_or(&[][..], |lane| &lane.steps);
         let operator = |step: &'p Step| {

@@ -37,9 +37,9 @@ pub struct CopyOverhead {
 #[must_use]
 pub fn written(plan: &Plan) -> Range<u64> {
     let outside = |view: &View| view.space() == Some(Space::ExternalRam);
-    let inputs = plan.programs.iter().flat_map(|program| &program.inputs);
+    let inputs = plan.programs().flat_map(|program| &program.inputs);
     let inputs = inputs.filter_map(|io| plan.views.get(io.view as usize));
-    let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+    let lanes = plan.programs().flat_map(|program| &program.lanes);
     let made = lanes.flat_map(|lane| &lane.steps).flat_map(|step| {
         let Instruction::Compute { op, first_view, .. } = step.instruction else { return None };
         let (op, views) = plan.operands(op, first_view)?;

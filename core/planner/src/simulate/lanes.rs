@@ -371,7 +371,6 @@ mod tests {
     fn program(frames: u16, lanes: Vec<Vec<Step>>) -> Program {
         Program {
             name: "main".to_owned(),
-            boot: false,
             frames,
             lanes: lanes.into_iter().map(|steps| Lane { kind: LaneKind::Core, steps }).collect(),
             inputs: Vec::new(),

@@ -11,7 +11,7 @@ use tilewright_report::{Held, Occupancy, Slice, Timeline};
 /// what nothing reads, such as the output, to its frame's end; weights that nothing writes stay for all of it.
 #[must_use]
 pub fn occupancy(plan: &Plan, timeline: &Timeline) -> Occupancy {
-    let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
+    let Some(program) = plan.main.as_ref() else {
         return Occupancy::default();
     };
     let mut slices: Vec<&Slice> =

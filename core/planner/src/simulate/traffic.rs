@@ -27,7 +27,7 @@ pub fn traffic(
         stalls: vec![Cycles(0); plan.layers.len()],
         frames,
     };
-    let program = plan.programs.iter().find(|program| !program.boot);
+    let program = plan.main.as_ref();
     for slice in &timeline.slices {
         let (layer, cycles) = (usize::from(slice.layer), slice.end.since(slice.start));
         match slice.kind {

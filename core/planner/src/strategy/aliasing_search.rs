@@ -74,7 +74,7 @@ impl AliasingSearch {
     ) -> Result<Self, PlanError> {
         // Layers without kernel write and read whole tensors, and nothing follows their rows.
         let draft = lower::draft(model, &given, &Parts::none(), lower::tensors(model, &given)?)?;
-        let mut aliasing = if draft.programs.is_empty() { Aliasing::default() } else { aliasing };
+        let mut aliasing = if draft.main.is_none() { Aliasing::default() } else { aliasing };
         aliasing.slices &= given.iter().any(|layer| layer.work == Work::Kernel(Kernel::Gather));
         let problem =
             Problem::new(aliasing::graph(model, &given, &aliasing, &[])?, Rules::default())?;

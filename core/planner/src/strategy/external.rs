@@ -125,7 +125,7 @@ pub fn lowered(
     let first = plan.space(Space::ExternalRam).0;
     let fits = first + stored <= board.tier_bytes()[Space::ExternalRam as usize];
     // A plan of memory alone runs nothing.
-    let runs = !plan.programs.is_empty() && boot::largest(board).is_some();
+    let runs = plan.main.is_some() && boot::largest(board).is_some();
     if stored > 0 && flash.is_some() && fits && runs {
         let from = Place { space: Space::ExternalFlash, offset: header };
         let to = Place { space: Space::ExternalRam, offset: first };

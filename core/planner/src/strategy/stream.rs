@@ -277,7 +277,7 @@ impl<'b> Search<'b> {
                         self.least = Some(made);
                     }
                 }
-                if lowered.programs.is_empty() {
+                if lowered.main.is_none() {
                     return Ok(Some(Made::whole(static_layout, lowered)));
                 }
                 let is_tried = is_fused && self.fastest.is_some();

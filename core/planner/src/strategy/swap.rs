@@ -84,7 +84,7 @@ pub fn plan(
     let budget = options.arena_on(board);
     let laying = Laying::of(model, board, budget, found, options.integrity)?;
     let apart = laying.laid(&[], false)?;
-    if apart.plan.programs.is_empty() {
+    if apart.plan.main.is_none() {
         return Ok(Made::whole(apart.static_layout, apart.plan));
     }
     let pitches = lay::rows_at_sectors(&apart.plan);

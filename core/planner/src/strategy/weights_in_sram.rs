@@ -142,8 +142,7 @@ fn gains(plan: &Plan, board: &Board, costs: &CostCache) -> BTreeMap<u16, Gain> {
     for view in moved.views.iter_mut().filter(|view| flash.contains(&view.space)) {
         view.space = Space::Arena as u8;
     }
-    let program = |plan: &Plan| plan.programs.iter().position(|program| !program.boot);
-    let Some(core) = program(plan).and_then(|at| plan.programs[at].lanes.first()) else {
+    let Some(core) = plan.main.as_ref().and_then(|program| program.lanes.first()) else {
         return gains;
     };
     let blocks = Blocks::of(plan);

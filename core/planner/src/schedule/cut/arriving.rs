@@ -20,7 +20,7 @@ pub struct Arriving {
 impl Arriving {
     /// The input of a plan that arrives so, if it has one.
     pub fn of(plan: &Plan) -> Option<Self> {
-        let mut inputs = plan.programs.iter().flat_map(|program| &program.inputs);
+        let mut inputs = plan.programs().flat_map(|program| &program.inputs);
         let ring = |number: u32| plan.tensors.get(number as usize).filter(|t| t.ring.is_some());
         let (number, tensor) = inputs.find_map(|io| Some((io.tensor, ring(io.tensor)?)))?;
         let layers = plan.layers.iter().enumerate();

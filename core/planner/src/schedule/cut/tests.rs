@@ -18,7 +18,6 @@ fn convolution() -> Plan {
     let steps = vec![Step { after: [None; 3], frame: 0, layer: 0, instruction }];
     let program = Program {
         name: String::new(),
-        boot: false,
         frames: 1,
         lanes: vec![Lane { kind: LaneKind::Core, steps }],
         inputs: Vec::new(),
@@ -36,7 +35,8 @@ fn convolution() -> Plan {
         views: Kernel::Conv.roles().iter().map(view).collect(),
         spans: Vec::new(),
         constants: Vec::new(),
-        programs: vec![program],
+        boot: None,
+        main: Some(program),
         space_bytes: [Bytes(0); 6],
         sector_checksums: None,
     }

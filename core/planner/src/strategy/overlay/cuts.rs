@@ -84,8 +84,7 @@ pub fn cuts(
 
 /// Where a plan's program outputs lie in external RAM.
 pub fn given(external: &Plan) -> Vec<Range<u64>> {
-    let programs = external.programs.iter().filter(|program| !program.boot);
-    let outputs = programs.flat_map(|program| &program.outputs);
+    let outputs = external.main.iter().flat_map(|program| &program.outputs);
     let views = outputs.filter_map(|io| external.views.get(io.view as usize));
     let views = views.filter(|view| view.space == Space::ExternalRam as u8);
     views.map(|view| u64::from(view.offset)..u64::from(view.offset) + view.extent()).collect()

@@ -111,7 +111,7 @@ impl<'m> Arranging<'m> {
         // The steps of a convolution's groups read one after the other what all of them share.
         let draft = this.drafted(tensors)?;
         let mut steps = vec![0u32; this.layers.len()];
-        let lanes = draft.programs.iter().flat_map(|program| &program.lanes);
+        let lanes = draft.programs().flat_map(|program| &program.lanes);
         for step in lanes.flat_map(|lane| &lane.steps) {
             steps[usize::from(step.layer)] += 1;
         }

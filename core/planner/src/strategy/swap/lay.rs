@@ -65,7 +65,7 @@ impl<'m> Laying<'m> {
         let draft =
             lower::draft_stored(model, &layers, &Parts::none(), tensors.clone(), (STORED, &[]))?;
         let first = draft.space(Space::Card).align_up(SECTOR);
-        let ios = draft.programs.iter().flat_map(|program| {
+        let ios = draft.programs().flat_map(|program| {
             let ios = program.inputs.iter().chain(&program.outputs);
             ios.map(|io| io.tensor)
         });
@@ -159,7 +159,7 @@ impl Reused {
 /// them a quarter longer at most, and if all steps take them by rows.
 pub fn rows_at_sectors(plan: &Plan) -> Vec<Pitch> {
     let steps = || {
-        let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+        let lanes = plan.programs().flat_map(|program| &program.lanes);
         let lanes = lanes.filter(|lane| lane.kind == LaneKind::Core);
         lanes.flat_map(|lane| &lane.steps).filter_map(|step| match step.instruction {
             Instruction::Compute { op, first_view, .. } => plan.operands(op, first_view),
