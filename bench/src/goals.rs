@@ -21,12 +21,13 @@ const HEAD: &str = "# The project's goals. `cargo xtask bench --write NAME` upda
 
 const INTRODUCTION: &str = "# Results
 
-Every figure stands beside its goal and the command that gives it. `bench` is `cargo xtask bench`, `test` is `cargo xtask test`,
-other commands are `tilewright`'s, NET a network of the zoo. An empty cell repeats the one above.
-Kinds: **proved**, **counted** (instructions, bytes, cases),
-**modelled** (cycles, time, energy) or **measured** (time of the host, accuracy). No figure comes from a physical board;
-[fidelity.md](fidelity.md) says how far models are off. Wall times are those of a shared two-core machine.
-This page is made from `bench/goals.toml` by `cargo xtask bench --write NAME`; a test refuses edits by hand.
+Each row gives a goal, our figure and the command that measures it. `bench` is short for `cargo xtask bench`, `test` for
+`cargo xtask test`; other commands are those of `tilewright`. NET is a network of the zoo. An empty cell repeats the cell above it.
+
+A figure is **proved**, **counted** (instructions, bytes, cases), **modelled** (cycles, time, energy) or **measured** (time of the
+host, accuracy). No figure comes from a physical board; [fidelity.md](fidelity.md) says how far the models are off. Times of the
+host are those of a shared two-core machine. The page is made from `bench/goals.toml` by `cargo xtask bench --write NAME`; a test
+refuses edits by hand.
 ";
 
 /// What a figure is.
@@ -150,7 +151,8 @@ impl Goals {
         let mut page = INTRODUCTION.to_owned();
         let mut above: Option<&Stated> = None;
         for stated in &self.goal {
-            let Stated { goal, figure, missed, .. } = stated;
+            let Stated { goal, missed, .. } = stated;
+            let figure = grouped(&stated.figure);
             let above_here = above.filter(|above| above.area == stated.area);
             if above_here.is_none() {
                 let head = "| command | goal | figure | kind | date |\n|---|---|---|---|---|\n";
@@ -175,6 +177,28 @@ impl Goals {
         }
         page
     }
+}
+
+/// A text with its whole numbers in groups of three digits: `8,898`.
+fn grouped(text: &str) -> String {
+    let mut grouped = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(at);
+        let (digits, after) =
+            from.split_at(from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len()));
+        grouped.push_str(before);
+        // Not behind a point, and not in names such as F746.
+        let is_whole = !before.ends_with(|c: char| c == '.' || c.is_alphanumeric());
+        for (place, digit) in digits.chars().enumerate() {
+            if is_whole && place > 0 && (digits.len() - place) % 3 == 0 {
+                grouped.push(',');
+            }
+            grouped.push(digit);
+        }
+        rest = after;
+    }
+    grouped + rest
 }
 
 /// The day of the host's clock, as year-month-day.
@@ -209,6 +233,12 @@ mod tests {
             page == Goals::read().unwrap().page(),
             "{PAGE} is not what {SOURCE} says: change that, then run `cargo xtask bench results`"
         );
+    }
+
+    #[test]
+    fn digits_are_grouped_before_the_point_alone() {
+        assert_eq!(grouped("8898 M, 1.02345 of F7469"), "8,898 M, 1.02345 of F7469");
+        assert_eq!(grouped("1,672,323 B; 998400"), "1,672,323 B; 998,400");
     }
 
     #[test]

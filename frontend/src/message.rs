@@ -10,14 +10,15 @@ mod schedule_file;
 mod sparsity;
 mod summary;
 mod tiles;
-mod zoo;
 
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_report::{
     Blame, Diagnostic, FitReport, MemoryMap, Occupancy, PlacedTensor, PlanReport, Timeline, Traffic,
 };
-pub use tilewright_report::{Comparison, Integrity, LayerCheck, PlanSettings, RunResult};
+pub use tilewright_report::{
+    Comparison, Integrity, LayerCheck, PlanSettings, RunResult, ZooSize, ZooView,
+};
 
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
 pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
@@ -25,7 +26,6 @@ pub use schedule_file::ScheduleFile;
 pub use sparsity::{SparsityFacts, SparsityLayer};
 pub use summary::{KindFacts, SummaryFacts};
 pub use tiles::{TileBox, TiledMap, TiledRegion, TilesFacts};
-pub use zoo::{ZooEntry, ZooPublication, ZooSize, ZooSpan};
 
 /// What goes wrong in the page itself: what, where and why, and what to do.
 pub fn trouble(
@@ -144,7 +144,7 @@ pub enum ImportReply {
     /// What quantising does.
     Examined(Box<QuantisationFacts>),
     /// All networks of the zoo, by family.
-    Zoo(Vec<ZooEntry>),
+    Zoo(Vec<ZooView>),
     /// A network of the zoo in one size.
     ZooSize(ZooSize),
     /// What fits.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use tilewright_app::{Diagnostic, ZooView, zoo};
+use tilewright_app::{Diagnostic, zoo};
 
 use super::json;
 use crate::Said;
@@ -20,7 +20,7 @@ pub fn zoo(options: &Zoo) -> Result<Said, Diagnostic> {
 }
 
 fn list(as_json: bool) -> Result<Said, Diagnostic> {
-    let views = ZooView::all().map_err(|error| Diagnostic::ours(format!("{error}."), "zoo"))?;
+    let views = zoo::list()?;
     if as_json {
         return Ok(Said::well(json(&views)?));
     }

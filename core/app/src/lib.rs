@@ -27,7 +27,6 @@ mod result;
 mod run;
 mod watch;
 pub mod zoo;
-mod zoo_view;
 
 pub use board_view::BoardView;
 pub use bounds::Bounds;
@@ -58,4 +57,3 @@ pub use tilewright_report::{
     Blame, Comparison, Diagnostic, LayerCheck, Mode, Need, OutputValues, RunResult,
 };
 pub use watch::{WATCHED_LIMIT, WatchedLayer, Watches};
-pub use zoo_view::{PublicationView, Slider, ZooView};

@@ -2,7 +2,7 @@
 
 use tilewright_model::Model;
 use tilewright_report::sentence;
-use tilewright_zoo::ZooError;
+use tilewright_zoo::{Entry, Publication, Span, ZooError};
 
 pub use tilewright_zoo::Network;
 
@@ -10,7 +10,7 @@ use crate::bounds::Bounds;
 use crate::host::Host;
 use crate::progress::Stage;
 use crate::quantise::{Prepared, Samples, as_it_is};
-use tilewright_report::{Blame, Diagnostic};
+use tilewright_report::{Blame, Diagnostic, PublicationView, Slider, ZooSize, ZooView};
 
 /// What a name of the zoo begins with where a file's could stand.
 pub const PREFIX: &str = "zoo:";
@@ -51,6 +51,78 @@ pub fn int8_of(
     host.begin(Stage::Quantising)?;
     bounds.admit(float, 1)?;
     network.int8_of(float).map_err(|error| problem(&network.name, &error))
+}
+
+/// All networks in their usual sizes, by family.
+///
+/// # Errors
+/// If one cannot be built, which is a fault of ours.
+pub fn list() -> Result<Vec<ZooView>, Diagnostic> {
+    let views = tilewright_zoo::entries().iter().map(view).collect::<Result<_, _>>();
+    views.map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "zoo"))
+}
+
+fn view(entry: &Entry) -> Result<ZooView, ZooError> {
+    let network = tilewright_zoo::network(entry.name)?;
+    let model = network.float();
+    let input = model.inputs.first().map(|id| model.tensor(*id).shape.dims().to_vec());
+    let pixels = |span: Span<usize>| Slider {
+        least: span.least as f64,
+        most: span.most as f64,
+        step: span.step as f64,
+        default: span.default as f64,
+    };
+    let width = |span: Span<f64>| Slider {
+        least: span.least,
+        most: span.most,
+        step: span.step,
+        default: span.default,
+    };
+    let published = |publication: &Publication| -> Result<PublicationView, ZooError> {
+        let network = tilewright_zoo::network(publication.name)?;
+        Ok(PublicationView {
+            name: publication.name.to_owned(),
+            parameters: publication.parameters,
+            our_parameters: network.parameters_as(publication),
+            macs: publication.macs,
+            our_macs: network.macs(),
+            source: publication.source.to_owned(),
+            difference: publication.difference.map(str::to_owned),
+        })
+    };
+    Ok(ZooView {
+        name: entry.name.to_owned(),
+        family: entry.family.to_owned(),
+        about: entry.about.to_owned(),
+        parameters: model.parameters(),
+        macs: network.macs(),
+        operators: model.nodes.len(),
+        input: input.unwrap_or_default(),
+        width: entry.width.map(width),
+        resolution: entry.resolution.map(pixels),
+        publications: entry.publications.iter().map(published).collect::<Result<_, _>>()?,
+    })
+}
+
+/// What a network needs in one size.
+///
+/// # Errors
+/// As [`network`].
+pub fn size(name: &str) -> Result<ZooSize, Diagnostic> {
+    let network = network(name)?;
+    let model = network.float();
+    let input = model.inputs.first().map(|id| model.tensor(*id).shape.dims().to_vec());
+    let made = model.nodes.iter().flat_map(|node| &node.outputs);
+    let largest = made.filter_map(|id| model.tensor(*id).shape.elements()).max();
+    Ok(ZooSize {
+        input: input.unwrap_or_default(),
+        operators: model.nodes.len(),
+        parameters: network.parameters_of_model(),
+        macs: network.macs(),
+        weight_bytes: model.summary().int8_weight_bytes,
+        largest_bytes: largest.unwrap_or(0) as u64,
+        name: network.name,
+    })
 }
 
 fn problem(name: &str, error: &ZooError) -> Diagnostic {

@@ -30,6 +30,7 @@ mod traffic;
 mod unsupported;
 mod wear;
 mod what_fits;
+mod zoo;
 
 pub use compare::{Compared, Value, compare};
 pub use csv::csv_row;
@@ -62,3 +63,4 @@ pub use traffic::{Tier, Traffic, Way};
 pub use unsupported::Unsupported;
 pub use wear::Wear;
 pub use what_fits::{Family, FitCell, FitClaim, FitReport, Technique};
+pub use zoo::{PublicationView, Slider, ZooSize, ZooView};

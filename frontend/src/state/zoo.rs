@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Effect, Job, Origin, Place, State};
-use crate::message::{ZooEntry, ZooSize};
+use crate::message::{ZooSize, ZooView};
 use tilewright_report::Diagnostic;
 
 /// How a link names a network of the zoo.
@@ -15,7 +15,7 @@ pub struct Zoo {
     /// Whether the choice is shown.
     pub is_open: bool,
     /// All networks, once they are known.
-    pub entries: Option<Rc<Vec<ZooEntry>>>,
+    pub entries: Option<Rc<Vec<ZooView>>>,
     /// The chosen network with width and resolution; empty if none is.
     pub choice: String,
     /// What it needs, as far as that is known; may be of an earlier choice.
@@ -45,7 +45,7 @@ impl State {
         effects.push(Effect::SizeZoo(request, name));
     }
 
-    pub(super) fn zoo_listed(&mut self, entries: Vec<ZooEntry>, took: f64) {
+    pub(super) fn zoo_listed(&mut self, entries: Vec<ZooView>, took: f64) {
         self.took_ms = Some(took);
         self.said = format!("{} networks", entries.len());
         self.zoo.entries = Some(Rc::new(entries));
@@ -93,7 +93,7 @@ mod tests {
         assert!(state.update(Event::ShowZoo(true)).is_empty(), "it is on its way");
         state.update(Event::Stop(super::super::Doer::Importer));
         let effects = state.update(Event::ShowZoo(true));
-        let reply = Ok(ImportReply::Zoo(vec![ZooEntry::default()]));
+        let reply = Ok(ImportReply::Zoo(vec![ZooView::default()]));
         state.update(Event::Imported(request_of(&effects), reply));
         state.update(Event::ShowZoo(false));
         assert!(state.update(Event::ShowZoo(true)).is_empty(), "it is known");

@@ -6,11 +6,11 @@ use web_sys::{HtmlDialogElement, HtmlInputElement};
 use yew::prelude::*;
 
 use super::parts::trouble_box;
-use crate::message::{ZooEntry, ZooPublication, ZooSize, ZooSpan};
+use crate::message::{ZooSize, ZooView};
 use crate::state::{Event, Place, Zoo};
 use crate::view_model::figures;
 use crate::view_model::zoo::{Chosen, away, families, of_name, plain};
-use tilewright_report::Diagnostic;
+use tilewright_report::{Diagnostic, PublicationView, Slider};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -87,7 +87,7 @@ pub fn ZooDialog(props: &Props) -> Html {
     }
 }
 
-fn list(entries: &[ZooEntry], props: &Props) -> Html {
+fn list(entries: &[ZooView], props: &Props) -> Html {
     let chosen = of_name(entries, &props.zoo.choice).map(|(entry, _)| entry.name.as_str());
     html! {
         <div class="zoo-list" data-testid="zoo-list">
@@ -105,7 +105,7 @@ fn list(entries: &[ZooEntry], props: &Props) -> Html {
                                     onchange={props.on.reform(move |_| Event::ChooseNetwork(name.clone()))} />
                                 <span class="zoo-name">
                                     { &entry.name }
-                                    if !entry.is_published {
+                                    if entry.publications.is_empty() {
                                         <span class="muted detail">{ " no publication" }</span>
                                     }
                                 </span>
@@ -124,7 +124,7 @@ fn list(entries: &[ZooEntry], props: &Props) -> Html {
 
 #[derive(PartialEq, Properties)]
 struct SizeProps {
-    entries: Rc<Vec<ZooEntry>>,
+    entries: Rc<Vec<ZooView>>,
     choice: AttrValue,
     size: Option<Rc<ZooSize>>,
     on: Callback<Event>,
@@ -170,7 +170,7 @@ fn Size(props: &SizeProps) -> Html {
             <button type="button" class="button primary" data-testid="zoo-open" onclick={open}>
                 { format!("Open {name}") }
             </button>
-            if let Some(size) = size { { figures_of(size, is_stale) } } else {
+            if let Some(size) = size { { figures_of(entry, size, is_stale) } } else {
                 <p class="waiting">{ "Building it…" }</p>
             }
         </div>
@@ -180,7 +180,7 @@ fn Size(props: &SizeProps) -> Html {
 fn slider(
     id: &'static str,
     title: &'static str,
-    span: ZooSpan,
+    span: Slider,
     value: f64,
     text: String,
     on: Callback<f64>,
@@ -202,7 +202,7 @@ fn slider(
     }
 }
 
-fn figures_of(size: &ZooSize, is_stale: bool) -> Html {
+fn figures_of(entry: &ZooView, size: &ZooSize, is_stale: bool) -> Html {
     let row = |what: &'static str, value: String, exact: String| {
         html! { <div><dt>{ what }</dt><dd>{ value }<span class="muted">{ exact }</span></dd></div> }
     };
@@ -211,7 +211,7 @@ fn figures_of(size: &ZooSize, is_stale: bool) -> Html {
     html! {
         <div class={classes!(is_stale.then_some("stale-figures"))}>
             <dl class="zoo-facts">
-                { row("Input", size.input.clone(), String::new()) }
+                { row("Input", shape(&size.input), String::new()) }
                 { row("Operators", size.operators.to_string(), String::new()) }
                 { row("Parameters", figures::compact(size.parameters), count(size.parameters)) }
                 { row("MACs", figures::compact(size.macs), count(size.macs)) }
@@ -220,30 +220,40 @@ fn figures_of(size: &ZooSize, is_stale: bool) -> Html {
                     bytes(size.largest_bytes)) }
             </dl>
             <h4>{ "Published" }</h4>
-            if size.publications.is_empty() {
+            if entry.publications.is_empty() {
                 <p class="muted" data-testid="zoo-publication">
                     { "No publication states its parameters or MACs." }
                 </p>
             }
             <ul class="zoo-publications">
-                { for size.publications.iter().map(publication) }
+                { for entry.publications.iter().map(publication) }
             </ul>
         </div>
     }
 }
 
-fn publication(publication: &ZooPublication) -> Html {
-    let pair = |what: &str, pair: Option<[u64; 2]>| {
-        pair.map(|pair| format!("{} {what} (ours {})", figures::compact(pair[0]), away(pair)))
+/// A shape without its batch: `32×32×3`.
+fn shape(dims: &[usize]) -> String {
+    dims.iter().skip(1).map(usize::to_string).collect::<Vec<_>>().join("×")
+}
+
+fn publication(publication: &PublicationView) -> Html {
+    let beside = |what: &str, stated: Option<u64>, ours: u64| {
+        let text =
+            |stated| format!("{} {what} (ours {})", figures::compact(stated), away([stated, ours]));
+        stated.map(text)
     };
-    let stated = [pair("parameters", publication.parameters), pair("MACs", publication.macs)];
+    let stated = [
+        beside("parameters", publication.parameters, publication.our_parameters),
+        beside("MACs", publication.macs, publication.our_macs),
+    ];
     let stated: Vec<String> = stated.into_iter().flatten().collect();
     html! {
         <li key={format!("{}{}", publication.name, publication.source)} data-testid="zoo-publication">
             <strong>{ &publication.name }</strong>{ format!(": {}. ", stated.join(", ")) }
             <span class="muted">{ &publication.source }</span>
-            if !publication.difference.is_empty() {
-                <span class="zoo-difference">{ format!("Why it differs: {}", publication.difference) }</span>
+            if let Some(why) = &publication.difference {
+                <span class="zoo-difference">{ format!("Why it differs: {why}") }</span>
             }
         </li>
     }

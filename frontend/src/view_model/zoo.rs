@@ -1,12 +1,12 @@
 //! Choosing a network of the zoo: its name from family, width and resolution, and back.
 
 use super::figures::fixed;
-use crate::message::{ZooEntry, ZooSpan};
+use tilewright_report::{Slider, ZooView};
 
 /// A family with the networks that belong to it.
 #[must_use]
-pub fn families(entries: &[ZooEntry]) -> Vec<(&str, Vec<&ZooEntry>)> {
-    let mut families: Vec<(&str, Vec<&ZooEntry>)> = Vec::new();
+pub fn families(entries: &[ZooView]) -> Vec<(&str, Vec<&ZooView>)> {
+    let mut families: Vec<(&str, Vec<&ZooView>)> = Vec::new();
     for entry in entries {
         match families.iter_mut().find(|(family, _)| *family == entry.family) {
             Some((_, members)) => members.push(entry),
@@ -28,16 +28,16 @@ pub struct Chosen {
 impl Chosen {
     /// The usual size of a network.
     #[must_use]
-    pub fn usual(entry: &ZooEntry) -> Self {
-        let usual = |span: Option<ZooSpan>| span.map(|span| span.default);
+    pub fn usual(entry: &ZooView) -> Self {
+        let usual = |span: Option<Slider>| span.map(|span| span.default);
         Self { width: usual(entry.width), resolution: usual(entry.resolution) }
     }
 
     /// The name of a network in this size; what is as usual is left out.
     #[must_use]
-    pub fn name(&self, entry: &ZooEntry) -> String {
+    pub fn name(&self, entry: &ZooView) -> String {
         let mut name = entry.name.clone();
-        let other = |value: Option<f64>, span: Option<ZooSpan>| {
+        let other = |value: Option<f64>, span: Option<Slider>| {
             value.zip(span).filter(|(value, span)| value != &span.default).map(|(value, _)| value)
         };
         if let Some(width) = other(self.width, entry.width) {
@@ -58,8 +58,8 @@ pub fn plain(value: f64) -> String {
 
 /// The network that a name is of, with the size that it says.
 #[must_use]
-pub fn of_name<'e>(entries: &'e [ZooEntry], name: &str) -> Option<(&'e ZooEntry, Chosen)> {
-    let fits = |entry: &&ZooEntry| {
+pub fn of_name<'e>(entries: &'e [ZooView], name: &str) -> Option<(&'e ZooView, Chosen)> {
+    let fits = |entry: &&ZooView| {
         let rest = name.strip_prefix(entry.name.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("-w") || rest.starts_with("-r"))
     };
@@ -105,15 +105,15 @@ pub fn away([stated, ours]: [u64; 2]) -> String {
 mod tests {
     use super::*;
 
-    fn entries() -> Vec<ZooEntry> {
-        let span = |least, most, step, default| Some(ZooSpan { least, most, step, default });
-        let entry = |name: &str, family: &str| ZooEntry {
+    fn entries() -> Vec<ZooView> {
+        let span = |least, most, step, default| Some(Slider { least, most, step, default });
+        let entry = |name: &str, family: &str| ZooView {
             name: name.to_owned(),
             family: family.to_owned(),
-            ..ZooEntry::default()
+            ..ZooView::default()
         };
         vec![
-            ZooEntry {
+            ZooView {
                 width: span(0.05, 2.0, 0.05, 1.0),
                 resolution: span(32.0, 1024.0, 16.0, 224.0),
                 ..entry("mobilenet-v2", "MobileNet")

@@ -9,7 +9,7 @@ use super::host::WorkerHost;
 use super::judge::judge;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
-use super::{Outcome, graph, open, package, saved_files, tiles, what_fits, zoo};
+use super::{Outcome, graph, open, package, saved_files, tiles, what_fits};
 use crate::message::{
     Calibrating, GraphFacts, ImportReply, ImportRequest, ModelSource, ReferenceFacts, TiledRegion,
     trouble,
@@ -61,9 +61,9 @@ impl Importer {
                 let facts = open::examine(&source, &calibrating, buffers, host)?;
                 Ok((ImportReply::Examined(Box::new(facts)), Vec::new()))
             }
-            ImportRequest::Zoo => Ok((ImportReply::Zoo(zoo::entries()?), Vec::new())),
+            ImportRequest::Zoo => Ok((ImportReply::Zoo(tilewright_app::zoo::list()?), Vec::new())),
             ImportRequest::ZooSize(name) => {
-                Ok((ImportReply::ZooSize(zoo::size(&name)?), Vec::new()))
+                Ok((ImportReply::ZooSize(tilewright_app::zoo::size(&name)?), Vec::new()))
             }
             ImportRequest::Fit => {
                 Ok((ImportReply::Fit(Box::new(what_fits::fit(say)?)), Vec::new()))

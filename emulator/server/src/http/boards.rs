@@ -8,7 +8,8 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use tilewright_app::{BoardView, Diagnostic, ZooView};
+use tilewright_app::{BoardView, Diagnostic};
+use tilewright_report::ZooView;
 use utoipa::ToSchema;
 
 use super::Shared;
@@ -75,7 +76,7 @@ pub async fn zoo() -> Response {
     // Every network is built once for it; they never change.
     static VIEWS: OnceLock<Result<Bytes, String>> = OnceLock::new();
     let written = || {
-        let views = ZooView::all().map_err(|error| format!("{error}."))?;
+        let views = tilewright_app::zoo::list().map_err(|problem| problem.what)?;
         serde_json::to_vec(&views).map(Bytes::from).map_err(|error| format!("{error}."))
     };
     let views = match VIEWS.get() {
