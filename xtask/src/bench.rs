@@ -46,10 +46,9 @@ pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
     if name.is_some_and(|name| needs_nothing(name)) {
         // They plan, simulate and compute within the benchmark program.
     } else if name.is_some_and(|name| emulates_only(name)) {
-        build::build(project, Some(Part::Firmware), Selection::Product)?;
-        build::build(project, Some(Part::Worker), Selection::Product)?;
+        build::build(project, &[Part::Firmware, Part::Worker], Selection::Product)?;
     } else {
-        build::build(project, None, Selection::Product)?;
+        build::build(project, &[], Selection::Product)?;
     }
     let mut command = project.cargo(Workspace::Main, "run");
     command.args(["--quiet", "--release", "--package", "tilewright-bench", "--"]).args(args);

@@ -50,6 +50,13 @@ pub fn ci(project: &Project) -> Result<bool> {
         "page",
         &["--profile=web", "--package", page, "--target=wasm32-unknown-unknown"],
     );
+    // It is built together with its workers, but must not reach what only they need.
+    let alone = ["--no-default-features", "--features", "page", "--bin", "page"];
+    steps.check("page without its workers", || {
+        let mut command = project.cargo(Workspace::Main, "check");
+        command.args(["--profile=web", "--package", page, "--target=wasm32-unknown-unknown"]);
+        process::succeeds(command.args(alone))
+    });
     lint(
         project,
         &mut steps,

@@ -1,7 +1,7 @@
 //! One run at a time where two would write the same files.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -19,15 +19,7 @@ impl Lock {
     /// # Errors
     /// When the folder cannot be created or its file system has no locks.
     pub fn take(folder: &Path, what: &str) -> Result<Self> {
-        let path = folder.join(".lock");
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot create {}", folder.display()))?;
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        let (file, path) = open(folder, ".lock")?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -40,6 +32,30 @@ impl Lock {
         }
         Ok(Self { _file: file })
     }
+
+    /// Says that something is being built for `folder`, as long as this lives. Several may say so at a time;
+    /// programs that lack a file there then ask for patience (`emulator/runner`).
+    ///
+    /// # Errors
+    /// As [`Lock::take`].
+    pub fn building(folder: &Path) -> Result<Self> {
+        let (file, path) = open(folder, ".building")?;
+        file.lock_shared().with_context(|| format!("cannot lock {}", path.display()))?;
+        Ok(Self { _file: file })
+    }
+}
+
+fn open(folder: &Path, name: &str) -> Result<(File, PathBuf)> {
+    let path = folder.join(name);
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok((file, path))
 }
 
 #[cfg(test)]

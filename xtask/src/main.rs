@@ -4,11 +4,13 @@
 //! a C compiler and rustup needs no other step. This crate depends on none of the project's
 //! crates: it is compiled first, and it must work when they do not.
 
+mod behind;
 mod bench;
 mod build;
 mod ci;
 mod lock;
 mod process;
+mod progress;
 mod project;
 mod readme;
 mod rules;
@@ -24,7 +26,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use build::Part;
+use build::{Part, Selection};
 use project::Project;
 use setup::Need;
 
@@ -40,13 +42,16 @@ struct Cli {
 enum Command {
     /// Install every tool that is missing (the other commands do so by themselves)
     Setup,
-    /// Build firmware, emulator worker, page and command line
+    /// Build everything: firmware, emulator worker, page, JavaScript package, command line, server
     Build {
-        /// Build one part only
+        /// Build this part only; may be given several times
         #[arg(long)]
-        only: Option<Part>,
+        only: Vec<Part>,
+        /// Build what `serve` begins with: no small WASM programs, no command line
+        #[arg(long)]
+        quick: bool,
     },
-    /// Build, then serve the page with its emulator
+    /// Build page and server, serve them, and build the emulator behind them
     Serve {
         /// Address to listen on
         #[arg(long, default_value = "127.0.0.1:8080")]
@@ -112,8 +117,9 @@ fn run(cli: Cli) -> Result<bool> {
             terminal::note("everything needed is installed");
             Ok(true)
         }
-        Command::Build { only } => {
-            build::build(&project, only, build::Selection::Product)?;
+        Command::Build { only, quick } => {
+            let selection = if quick { Selection::Start } else { Selection::Product };
+            build::build(&project, &only, selection)?;
             Ok(true)
         }
         Command::Serve { addr, no_open } => serve::serve(&project, &addr, !no_open),
@@ -128,7 +134,7 @@ fn run(cli: Cli) -> Result<bool> {
         Command::Calibrate { args } => bench::bench(&project, &named("calibrate", args)),
         Command::Plans { args } => bench::bench(&project, &named("plans", args)),
         Command::Readme { filter } => {
-            build::build(&project, None, build::Selection::Product)?;
+            build::build(&project, &[], Selection::Product)?;
             let summary = readme::run(&project, filter.as_deref(), terminal::line)?;
             terminal::line(&summary.to_string());
             Ok(summary.failed == 0)

@@ -128,6 +128,11 @@ impl Project {
         self.target(Workspace::Main).join("release/tilewright")
     }
 
+    /// The server's program, once built.
+    pub fn server(&self) -> PathBuf {
+        self.target(Workspace::Main).join("release/tilewright-server")
+    }
+
     /// A command in the root folder, with the cached tools first on its `PATH`, the products' place
     /// in `TILEWRIGHT_DIST`, and without what cargo tells this program about its own package.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {

@@ -1,4 +1,5 @@
-//! Runs the built server until it ends or the user presses Ctrl-C.
+//! Runs the server until it ends or the user presses Ctrl-C. Page and server are built first; the emulator
+//! is built behind them, and both find it when it is there.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -10,7 +11,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::build::{self, Selection};
+use crate::behind::Behind;
+use crate::build::{self, Part, Selection};
+use crate::lock::Lock;
 use crate::project::Project;
 use crate::terminal;
 
@@ -20,8 +23,8 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 const END_LIMIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Builds, starts the server, waits until it answers, opens a browser if there is a display.
-/// Whether the server ended as it should.
+/// Builds page and server, starts the server, waits until it answers, opens a browser if there is a
+/// display, builds the rest. Whether the server ended as it should.
 ///
 /// # Errors
 /// When the build fails, the address is none, or the server does not come up.
@@ -35,18 +38,28 @@ pub fn serve(project: &Project, addr: &str, open: bool) -> Result<bool> {
     drop(TcpListener::bind(address).with_context(|| {
         format!("cannot listen on {address}; choose another address with --addr")
     })?);
-    build::build(project, None, Selection::Product)?;
+    build::build(project, &[Part::Page, Part::Server], Selection::Start)?;
     // Watched for before the server starts, so that no Ctrl-C leaves it running.
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .context("cannot watch for Ctrl-C")?;
     }
-    let mut command = project.command(project.program());
-    command.args(["serve", "--addr", &address.to_string()]).stdin(Stdio::null());
+    // Said before the server looks for the emulator.
+    let building = Lock::building(&project.dist())?;
+    let program = project.server();
+    let mut command = project.command(&program);
+    command.args(["--addr", &address.to_string()]).stdin(Stdio::null());
     let mut server =
-        command.spawn().with_context(|| format!("cannot start {}", project.program().display()))?;
-    let result = supervise(&mut server, reachable(address), open, &stop);
+        command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
+    let rest = ["worker", "firmware", "page"].map(|part| {
+        let mut command = project.command(&project.own_program);
+        command.args(["build", "--quick", "--only", part]);
+        (part, command)
+    });
+    let mut behind = Behind::new(rest, Some(building));
+    let result = supervise(&mut server, &mut behind, reachable(address), open, &stop);
+    behind.end();
     // Whatever went wrong, nothing is left running.
     if result.is_err() {
         let _ = end(&mut server);
@@ -54,7 +67,13 @@ pub fn serve(project: &Project, addr: &str, open: bool) -> Result<bool> {
     result
 }
 
-fn supervise(server: &mut Child, at: SocketAddr, open: bool, stop: &AtomicBool) -> Result<bool> {
+fn supervise(
+    server: &mut Child,
+    behind: &mut Behind,
+    at: SocketAddr,
+    open: bool,
+    stop: &AtomicBool,
+) -> Result<bool> {
     let start = Instant::now();
     while !answers(at) {
         if stop.load(Ordering::Relaxed) {
@@ -75,6 +94,7 @@ fn supervise(server: &mut Child, at: SocketAddr, open: bool, stop: &AtomicBool) 
     }
     loop {
         if stop.load(Ordering::Relaxed) {
+            behind.end();
             let status = end(server)?;
             terminal::note("the server has ended");
             // Ended by our signal, or by itself on Ctrl-C: both are as wanted.
@@ -83,6 +103,7 @@ fn supervise(server: &mut Child, at: SocketAddr, open: bool, stop: &AtomicBool) 
         if let Some(status) = server.try_wait().context("lost the server")? {
             bail!("the server has ended ({status})");
         }
+        behind.look();
         std::thread::sleep(PAUSE);
     }
 }
@@ -180,7 +201,9 @@ mod tests {
     fn a_server_that_ends_early_is_an_error() {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let mut child = Command::new("false").spawn().unwrap();
-        let error = supervise(&mut child, free, false, &AtomicBool::new(false)).unwrap_err();
+        let mut behind = Behind::new([], None);
+        let error =
+            supervise(&mut child, &mut behind, free, false, &AtomicBool::new(false)).unwrap_err();
         assert!(error.to_string().contains("before it answered"), "{error}");
     }
 

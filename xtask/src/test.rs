@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::build::{self, Part, Selection};
+use crate::build::{self, Selection};
 use crate::process;
 use crate::project::{Project, Workspace};
 use crate::readme;
@@ -26,15 +26,7 @@ pub fn test(project: &Project, filter: Option<&str>) -> Result<bool> {
 /// The steps of [`test`], after the tools are there. `without` names packages that have been
 /// tested already.
 pub fn add_steps(project: &Project, filter: Option<&str>, without: &[&str], steps: &mut Steps) {
-    for (name, part) in [
-        ("build firmware", Part::Firmware),
-        ("build worker", Part::Worker),
-        ("build page", Part::Page),
-        ("build JavaScript package", Part::Js),
-        ("build workspace", Part::Server),
-    ] {
-        steps.work(name, || build::build(project, Some(part), Selection::Tests));
-    }
+    steps.work("build", || build::build(project, &[], Selection::Tests));
     steps.tests("workspace tests", || {
         let mut args = vec!["--workspace"];
         for package in without {

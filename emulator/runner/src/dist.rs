@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +14,12 @@ pub const VARIABLE: &str = "TILEWRIGHT_DIST";
 
 const BUILD: &str = "Run `cargo xtask build` in the project's folder, or let TILEWRIGHT_DIST name \
                      the `dist` folder of a built project.";
+
+const WAIT: &str = "Wait some minutes and try again: what is being built is found once it is there. If the \
+                    build fails, the terminal says why; `cargo xtask build` repeats it.";
+
+/// Builds share a lock on this file below the folder as long as they run.
+const BUILDING: &str = ".building";
 
 /// Largest firmware that is read.
 const FIRMWARE_LIMIT: u64 = 16 << 20;
@@ -106,6 +112,22 @@ impl Dist {
         built && !self.has_firmware(board) && found.is_ok_and(|board| !has_one(board))
     }
 
+    /// What is not there: it is still being built, or nobody builds it.
+    fn lacks(&self, what: &str, otherwise: String, path: &Path) -> Diagnostic {
+        let (said, remedy) = if self.is_being_built() && !path.exists() {
+            (format!("{what} is still being built."), WAIT)
+        } else {
+            (otherwise, BUILD)
+        };
+        Diagnostic::new(Blame::NotBuilt, said, path.display().to_string(), remedy)
+    }
+
+    /// Whether a build is under way in this folder.
+    fn is_being_built(&self) -> bool {
+        let lock = fs::File::open(self.root.join(BUILDING));
+        lock.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
     fn firmware_file(&self, board: &str) -> PathBuf {
         self.firmware_folder().join(format!("{board}.elf"))
     }
@@ -124,9 +146,7 @@ impl Dist {
                 "`tilewright plan` and the page show its plans; `tilewright boards` says which boards run.",
             ));
         }
-        let missing = |error: String| {
-            Diagnostic::new(Blame::NotBuilt, error, path.display().to_string(), BUILD)
-        };
+        let missing = |error: String| self.lacks(&format!("The firmware of {board}"), error, &path);
         let size = fs::metadata(&path)
             .map_err(|error| missing(format!("The firmware of {board} cannot be read: {error}.")))?
             .len();
@@ -157,18 +177,34 @@ impl Dist {
         if path.is_file() {
             return Ok(path);
         }
-        Err(Diagnostic::new(
-            Blame::NotBuilt,
-            "The emulator's worker program has not been built.",
-            path.display().to_string(),
-            BUILD,
-        ))
+        let unbuilt = "The emulator's worker program has not been built.".to_owned();
+        Err(self.lacks("The emulator's worker program", unbuilt, &path))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_build_under_way_brings_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let dist = Dist::at(folder.path().to_owned());
+        let board = "stm32f746g-disco";
+        let said = || [dist.worker().unwrap_err(), dist.firmware(board).unwrap_err()];
+        let lock = fs::File::create(folder.path().join(BUILDING)).unwrap();
+        assert!(said().iter().all(|said| said.what_to_do == BUILD), "{:?}", said());
+        lock.lock_shared().unwrap();
+        for said in said() {
+            assert!(said.what.ends_with("is still being built."), "{said:?}");
+            assert_eq!((said.kind, &*said.what_to_do), (Blame::NotBuilt, WAIT));
+        }
+        fs::create_dir(dist.firmware_folder()).unwrap();
+        fs::write(dist.firmware_file(board), b"elf").unwrap();
+        assert!(dist.firmware(board).is_ok(), "what is there is used");
+        drop(lock);
+        assert_eq!(dist.worker().unwrap_err().what_to_do, BUILD);
+    }
 
     #[test]
     fn what_has_no_firmware_is_not_said_to_be_unbuilt() {

@@ -225,6 +225,8 @@ async fn the_page_is_served_with_its_types_or_says_how_to_build_it() {
     let firmware = server.get(&format!("/firmware/{}.elf", common::BOARD)).await;
     assert_eq!(bytes(firmware).await, fixture::elf());
     assert_eq!(refused(server.get("/firmware/none.elf").await).await.0, StatusCode::NOT_FOUND);
+    let unbuilt = server.get("/firmware/nucleo-l4r5zi.elf").await;
+    assert_eq!(refused(unbuilt).await.0, StatusCode::SERVICE_UNAVAILABLE, "a board has firmware");
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use web_sys::{RequestInit, Response};
 
 use super::link::text_of;
 use super::offline::of_this_build;
+use super::server;
 use crate::message::trouble;
 use tilewright_report::Diagnostic;
 
@@ -66,7 +67,9 @@ async fn file(path: String, asked: Option<JsFuture>) -> Result<Uint8Array, Diagn
     let response: Response = response.dyn_into().map_err(|_| trouble("no response".to_owned()))?;
     if !response.ok() {
         let (status, text) = (response.status(), response.status_text());
-        return Err(trouble(format!("The host answers {status} {text}.")));
+        // Our server says what is wrong; other hosts answer a page of theirs.
+        let said = json(&response).await.ok().and_then(|value| server::problem(&value));
+        return Err(said.unwrap_or_else(|| trouble(format!("The host answers {status} {text}."))));
     }
     body(&response).await.map_err(trouble)
 }

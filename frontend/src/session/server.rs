@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gloo::events::EventListener;
+use gloo::timers::callback::Timeout;
 use js_sys::{Array, JSON, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
@@ -59,12 +60,16 @@ fn number(value: &JsValue, key: &str) -> Option<f64> {
 }
 
 /// A problem as the server describes it; nothing if the value is none.
-fn problem(value: &JsValue) -> Option<Diagnostic> {
+pub(super) fn problem(value: &JsValue) -> Option<Diagnostic> {
     let what = text(value, "what");
     (!what.is_empty()).then(|| trouble(what, text(value, "where"), text(value, "what_to_do")))
 }
 
-/// Whether there is a server, said once.
+/// Milliseconds after which a server that cannot run yet is asked again.
+const AGAIN_MS: u32 = 5000;
+
+/// Whether there is a server. It is said once, and again as long as the server lacks something: its
+/// emulator may be built yet.
 pub fn ask_health(answer: Callback<Server>) {
     spawn_local(async move {
         let health = async {
@@ -77,7 +82,7 @@ pub fn ask_health(answer: Callback<Server>) {
             let can_run = Reflect::get(&health, &"can_run".into()).ok().and_then(|b| b.as_bool());
             can_run.map(|can_run| (health, can_run)).ok_or_else(|| "another server".to_owned())
         };
-        answer.emit(match health.await {
+        let server = match health.await {
             Ok((health, can_run)) => {
                 let missing = Reflect::get(&health, &"missing".into()).unwrap_or_default();
                 Server::Present {
@@ -86,7 +91,12 @@ pub fn ask_health(answer: Callback<Server>) {
                 }
             }
             Err(_) => Server::Absent,
-        });
+        };
+        let is_incomplete = matches!(server, Server::Present { missing: Some(_), .. });
+        answer.emit(server);
+        if is_incomplete {
+            Timeout::new(AGAIN_MS, move || ask_health(answer)).forget();
+        }
     });
 }
 

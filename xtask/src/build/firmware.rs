@@ -13,6 +13,7 @@ use super::paths::Remapped;
 use super::{files, hexadecimal, rustc};
 use crate::process;
 use crate::project::{Metadata, Package, Project, Workspace};
+use crate::terminal;
 
 /// The target of boards that name no other (Cortex-M4F and Cortex-M7F).
 const TARGET: &str = "thumbv7em-none-eabihf";
@@ -81,8 +82,13 @@ pub fn build(project: &Project) -> Result<()> {
         bail!("firmware/boards has no program: nothing to put into {}", folder.display());
     }
     let mut entries = Vec::new();
+    let all = boards.len() + boards.iter().filter(|program| program.has_small).count();
     for program in &boards {
         let Program { name, board, target, has_small, beside, .. } = program;
+        let tell = |done: usize, id: &str| {
+            terminal::note(&format!("building firmware {} of {all}: {id}", done + 1));
+        };
+        tell(entries.len(), board);
         let built = project.target(Workspace::Firmware).join(target).join("release");
         let file = format!("{board}.elf");
         compile(project, program, false, &paths)?;
@@ -94,6 +100,7 @@ pub fn build(project: &Project) -> Result<()> {
         }
         entries.push(entry(board, &folder, file, &paths)?);
         if *has_small {
+            tell(entries.len(), &format!("{board}-{SMALL}"));
             // It has the same place among what cargo builds.
             compile(project, program, true, &paths)?;
             let (board, file) = (format!("{board}-{SMALL}"), format!("{board}-{SMALL}.elf"));

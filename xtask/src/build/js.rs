@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{files, hexadecimal, page};
-use crate::process;
-use crate::project::{Project, Workspace};
+use super::wasm::PACKAGE;
+use super::{files, hexadecimal};
+use crate::project::Project;
 
 /// What the package has besides the program, from `frontend/js`.
 const OWN: [&str; 5] = ["index.js", "index.d.ts", "elements.js", "elements.d.ts", "example.html"];
@@ -19,12 +19,12 @@ const SHARED: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 /// Its text for people, and its manifest.
 const TEXTS: [&str; 2] = ["README.md", "package.json"];
 
-/// Builds the package if it is not up to date.
+/// Puts the package together if it is not up to date.
 ///
 /// # Errors
-/// When cargo, wasm-bindgen or wasm-opt fails, or a file cannot be read or written.
+/// When a file cannot be read or written.
 pub fn build(project: &Project) -> Result<()> {
-    let program = program(project)?;
+    let program = PACKAGE.file(project, true);
     let own = project.root.join("frontend/js");
     let mut sources: Vec<PathBuf> = OWN.iter().chain(&TEXTS).map(|name| own.join(name)).collect();
     sources.extend(SHARED.map(|name| project.root.join(name)));
@@ -36,17 +36,11 @@ pub fn build(project: &Project) -> Result<()> {
     }
     let _ = fs::remove_file(&stamp);
     let partial = project.dist().join("js.partial");
-    remove(&partial)?;
-    fs::create_dir_all(&partial).with_context(|| format!("cannot create {}", partial.display()))?;
-    let mut bind = project.command("wasm-bindgen");
-    bind.args(["--target", "web", "--out-name", "core", "--out-dir"]).arg(&partial).arg(&program);
-    process::visible(&mut bind)?;
-    let bound = partial.join("core_bg.wasm");
-    let smaller = partial.join("core_bg.smaller");
-    process::visible(
-        project.command("wasm-opt").arg("-Oz").arg("--output").args([&smaller, &bound]),
-    )?;
-    fs::rename(&smaller, &bound).with_context(|| format!("cannot write {}", bound.display()))?;
+    files::remove_folder(&partial)?;
+    for name in ["core.js", "core.d.ts", "core_bg.wasm.d.ts"] {
+        files::copy_if_changed(&PACKAGE.folder(project).join(name), &partial.join(name))?;
+    }
+    files::copy_if_changed(&program, &partial.join("core_bg.wasm"))?;
     for source in sources {
         let name = source.file_name().unwrap_or_default();
         files::copy_if_changed(&source, &partial.join(name))?;
@@ -55,21 +49,8 @@ pub fn build(project: &Project) -> Result<()> {
     let text = fs::read_to_string(&manifest)
         .with_context(|| format!("cannot read {}", manifest.display()))?;
     files::write_if_changed(&manifest, versioned(&text)?.as_bytes())?;
-    remove(&package)?;
-    fs::rename(&partial, &package)
-        .with_context(|| format!("cannot write {}", package.display()))?;
+    files::replace_folder(&partial, &package)?;
     files::write_if_changed(&stamp, now.as_bytes())
-}
-
-/// Compiles the program as trunk compiles the page's, so that both share what they depend on.
-fn program(project: &Project) -> Result<PathBuf> {
-    let mut command = project.cargo(Workspace::Main, "build");
-    command.args(["--package", "tilewright-js", "--lib", "--profile", "web"]);
-    command.args(["--target", page::TARGET]);
-    command.env("CARGO_ENCODED_RUSTFLAGS", page::flags(project)?).env_remove("RUSTFLAGS");
-    process::visible(&mut command)?;
-    let folder = project.target(Workspace::Main).join(page::TARGET);
-    Ok(folder.join("web/tilewright_js.wasm"))
 }
 
 /// The manifest with this workspace's version.
@@ -87,15 +68,6 @@ fn fingerprint(program: &Path, sources: &[PathBuf]) -> Result<String> {
         hash.update(&bytes);
     }
     Ok(hexadecimal(&hash.finalize()))
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", folder.display()))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -1,36 +1,35 @@
-//! Builds the parts into `dist/`, in the order of their needs: firmware, worker, page, JavaScript package,
-//! server.
+//! Builds the parts into `dist/`, in the order of their needs.
 //!
 //! ```text
 //! dist/firmware/<board>.elf, manifest.json    dist/bin/tilewright-worker    dist/page/
 //! dist/clock/<board>.elf                      what measures a board's core
 //! dist/bring-up/<board>.elf                   what tests a new board
-//! dist/js/                        the JavaScript package
-//! target/release/tilewright                   the command line, with the server in it
+//! dist/js/                                    the JavaScript package
+//! target/release/tilewright                   the command line
+//! target/release/tilewright-server            the server
 //! ```
 
 mod compressed;
-mod files;
+pub mod files;
 mod firmware;
 mod js;
 mod offline;
 mod page;
 mod paths;
 mod rustc;
+mod wasm;
 
 pub use firmware::programs;
 pub use rustc::become_rustc;
-
-use std::time::Instant;
 
 use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::lock::Lock;
 use crate::process;
+use crate::progress::Progress;
 use crate::project::{Project, Workspace};
 use crate::setup::{self, Need};
-use crate::terminal;
 
 /// A part that can be built alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -43,55 +42,79 @@ pub enum Part {
     Page,
     /// The JavaScript package
     Js,
-    /// The command line, with the server in it
+    /// The command line and the server
     Server,
 }
 
-/// How much of the workspace is built along with the command line.
+/// How much is built of these parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// The command line only.
+    /// What comes first when the project is served: of the programs only the server, and a page without
+    /// small programs and without firmware that is not there yet.
+    Start,
+    /// All that belongs to them.
     Product,
-    /// Every package with its tests. Cargo unites the features of all packages that are built
+    /// Every package with its tests besides. Cargo unites the features of all packages that are built
     /// together, so what is going to be tested is built so at once, not twice.
     Tests,
 }
 
-/// Builds everything, or one part.
+/// Builds these parts; all, if none is named.
 ///
 /// # Errors
 /// When a tool cannot be installed or a build fails.
-pub fn build(project: &Project, only: Option<Part>, selection: Selection) -> Result<()> {
-    let wants = |part: Part| only.is_none_or(|only| only == part);
+pub fn build(project: &Project, only: &[Part], selection: Selection) -> Result<()> {
+    let wants = |part: Part| only.is_empty() || only.contains(&part);
+    let is_small = selection != Selection::Start;
+    let [page, package] = [wants(Part::Page), wants(Part::Js)];
+    let mut programs = Vec::new();
+    if page {
+        programs.extend(wasm::PAGE);
+    }
+    if package {
+        programs.push(wasm::PACKAGE);
+    }
+    let has_wasm = !programs.is_empty();
     let mut needs = vec![Need::Rust];
     if wants(Part::Worker) {
         needs.push(Need::Worker);
     }
-    if wants(Part::Page) {
-        needs.push(Need::Trunk);
+    if has_wasm && is_small {
+        needs.push(Need::WasmOpt);
     }
-    if wants(Part::Page) || wants(Part::Js) {
-        needs.extend([Need::WasmOpt, Need::WasmBindgen]);
-    }
+    let _building = Lock::building(&project.dist())?;
     setup::ensure(project, &needs)?;
-
     let _lock = Lock::take(&project.dist(), "building")?;
-    if wants(Part::Firmware) || wants(Part::Page) {
-        timed("firmware", || firmware::build(project))?;
+
+    let firmware = wants(Part::Firmware) || (page && is_small);
+    let steps = [firmware, wants(Part::Worker), has_wasm, wants(Part::Server), page, package];
+    let mut progress = Progress::of("build", steps.into_iter().filter(|step| *step).count());
+    if firmware {
+        progress.step("firmware", || firmware::build(project))?;
     }
     if wants(Part::Worker) {
-        timed("worker", || worker(project))?;
+        progress.step("worker", || worker(project))?;
     }
-    if wants(Part::Page) {
-        timed("page", || page::build(project))?;
-    }
-    if wants(Part::Js) {
-        timed("JavaScript package", || js::build(project))?;
+    let mut shrinking = None;
+    if has_wasm {
+        progress.step("WASM programs", || wasm::compile(project, &programs))?;
+        // It goes on while cargo builds what comes next.
+        shrinking = is_small.then(|| wasm::shrink(project, &programs)).transpose()?;
     }
     if wants(Part::Server) {
-        timed("command line and server", || server(project, selection))?;
+        progress.step("programs", || server(project, selection))?;
     }
-    Ok(())
+    let mut finished = |wanted: bool, name: &str, build: &dyn Fn() -> Result<()>| {
+        if !wanted {
+            return Ok(());
+        }
+        progress.step(name, || {
+            shrinking.take().map_or(Ok(()), wasm::Shrinking::finish)?;
+            build()
+        })
+    };
+    finished(page, "page", &|| page::build(project, is_small))?;
+    finished(package, "JavaScript package", &|| js::build(project))
 }
 
 fn worker(project: &Project) -> Result<()> {
@@ -104,20 +127,13 @@ fn server(project: &Project, selection: Selection) -> Result<()> {
     let mut command = project.cargo(Workspace::Main, "build");
     command.arg("--release");
     match selection {
+        Selection::Start => command.args(["--package", "tilewright-server"]),
         Selection::Product => {
             command.args(["--package", "tilewright-cli", "--package", "tilewright-server"])
         }
         Selection::Tests => command.args(["--workspace", "--all-targets"]),
     };
     process::visible(&mut command)
-}
-
-fn timed(what: &str, build: impl FnOnce() -> Result<()>) -> Result<()> {
-    terminal::note(&format!("building {what}"));
-    let start = Instant::now();
-    build()?;
-    terminal::note(&format!("built {what} in {}", terminal::elapsed(start.elapsed())));
-    Ok(())
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

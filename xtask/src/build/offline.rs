@@ -17,7 +17,7 @@ const UNBUILT: &str = "development";
 /// Digits of a build's name.
 const DIGITS: usize = 16;
 
-/// Completes a page that trunk has just bundled in `page`.
+/// Completes a page whose other files all lie in `page`.
 ///
 /// # Errors
 /// When a file cannot be read or written, or lacks the place that is to be filled in.

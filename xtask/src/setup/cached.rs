@@ -1,9 +1,10 @@
 //! Programs that are compiled into the cache, and how their versions are told.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
+use crate::build::files;
 use crate::process;
 use crate::project::Project;
 use crate::terminal;
@@ -20,7 +21,7 @@ pub fn has_version(project: &Project, program: &str, version: &str) -> bool {
     version_in(&answer) == Some(version)
 }
 
-/// The version in an answer such as `trunk 0.21.14` or `wasm-opt version 132 (version_132)`: the
+/// The version in an answer such as `cargo-deny 0.20.2` or `wasm-opt version 132 (version_132)`: the
 /// first word that begins with a digit.
 pub fn version_in(answer: &str) -> Option<&str> {
     answer
@@ -31,16 +32,17 @@ pub fn version_in(answer: &str) -> Option<&str> {
         .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Compiles a program from the package registry into the cache. An interrupted installation is
+/// Compiles a program from the package registry into the cache, with the dependencies that its authors
+/// tested. An interrupted installation is
 /// taken up where it stopped: what is compiled is kept until the program is installed.
 ///
 /// # Errors
 /// When cargo fails; the message shows the end of its log.
-pub fn cargo_install(project: &Project, package: &str, version: &str, locked: bool) -> Result<()> {
+pub fn cargo_install(project: &Project, package: &str, version: &str) -> Result<()> {
     let scratch = project.tools.join("build").join(package);
     let mut command = project.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
-        .args(["install", "--force", "--color=never", "--root"])
+        .args(["install", "--force", "--locked", "--color=never", "--root"])
         .arg(&project.tools)
         .arg(package)
         .arg(format!("--version={version}"))
@@ -53,25 +55,9 @@ pub fn cargo_install(project: &Project, package: &str, version: &str, locked: bo
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .current_dir(&project.tools);
-    if locked {
-        command.arg("--locked");
-    }
     process::logged(package, &mut command, &logs(project).join(format!("{package}.log")))?;
     terminal::note(&format!("{package}: removing what it was compiled in"));
-    remove_folder(&scratch)
-}
-
-/// Removes a folder if it is there.
-///
-/// # Errors
-/// When it is there and stays.
-pub fn remove_folder(folder: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", folder.display()))
-        }
-        _ => Ok(()),
-    }
+    files::remove_folder(&scratch)
 }
 
 #[cfg(test)]
@@ -80,8 +66,7 @@ mod tests {
 
     #[test]
     fn versions_are_read_from_answers() {
-        assert_eq!(version_in("trunk 0.21.14\n"), Some("0.21.14"));
-        assert_eq!(version_in("wasm-bindgen 0.2.130"), Some("0.2.130"));
+        assert_eq!(version_in("cargo-deny 0.20.2\n"), Some("0.20.2"));
         assert_eq!(version_in("wasm-opt version 132 (version_132)"), Some("132"));
         assert_eq!(version_in("v18.19.0\n"), Some("18.19.0"));
         assert_eq!(version_in("no idea"), None);

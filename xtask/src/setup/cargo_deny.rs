@@ -13,10 +13,10 @@ pub fn present(project: &Project) -> bool {
     cached::has_version(project, "cargo-deny", VERSION)
 }
 
-/// Compiles it into the cache, with the dependencies that its authors tested.
+/// Compiles it into the cache.
 ///
 /// # Errors
 /// When cargo fails.
 pub fn install(project: &Project) -> Result<()> {
-    cached::cargo_install(project, "cargo-deny", VERSION, true)
+    cached::cargo_install(project, "cargo-deny", VERSION)
 }

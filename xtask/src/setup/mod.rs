@@ -8,9 +8,7 @@
 //! |---|---|---|
 //! | Rust targets and components | rustup | everything |
 //! | cargo-deny | crates.io | `ci` |
-//! | trunk | crates.io | page |
-//! | wasm-bindgen, of the lock file's version | crates.io | page |
-//! | wasm-opt | npm's `binaryen` | page |
+//! | wasm-opt | npm's `binaryen` | small WASM programs: all commands but `serve` |
 //! | cmake, pkg-config, libclang | Debian | worker |
 //! | Chromium and its driver | Debian | browser tests |
 
@@ -19,9 +17,7 @@ mod cached;
 mod cargo_deny;
 mod rust;
 mod system;
-mod trunk;
-mod wasm_bindgen;
-mod wasm_opt;
+pub mod wasm_opt;
 mod worker;
 
 use std::time::Instant;
@@ -29,6 +25,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::lock::Lock;
+use crate::progress::Progress;
 use crate::project::Project;
 use crate::terminal;
 
@@ -37,11 +34,7 @@ use crate::terminal;
 pub enum Need {
     /// The targets and components of `rust-toolchain.toml`.
     Rust,
-    /// trunk, which bundles the page.
-    Trunk,
-    /// wasm-bindgen, of exactly the locked library's version.
-    WasmBindgen,
-    /// wasm-opt, which shrinks the page.
+    /// wasm-opt, which makes WASM programs smaller.
     WasmOpt,
     /// cmake, pkg-config and libclang, which the worker's C parts need.
     Worker,
@@ -53,21 +46,12 @@ pub enum Need {
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Rust,
-        Self::Worker,
-        Self::Browser,
-        Self::WasmOpt,
-        Self::WasmBindgen,
-        Self::Trunk,
-        Self::CargoDeny,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Rust, Self::Worker, Self::Browser, Self::WasmOpt, Self::CargoDeny];
 
     fn name(self) -> &'static str {
         match self {
             Self::Rust => "the Rust targets and components",
-            Self::Trunk => "trunk",
-            Self::WasmBindgen => "wasm-bindgen",
             Self::WasmOpt => "wasm-opt",
             Self::Worker => "the worker's build tools",
             Self::Browser => "Chromium and its driver",
@@ -78,8 +62,6 @@ impl Need {
     fn present(self, project: &Project) -> Result<bool> {
         match self {
             Self::Rust => rust::present(project),
-            Self::Trunk => Ok(trunk::present(project)),
-            Self::WasmBindgen => wasm_bindgen::present(project),
             Self::WasmOpt => Ok(wasm_opt::present(project)),
             Self::Worker => Ok(worker::packages(project).is_empty()),
             Self::Browser => Ok(browser::find(project).is_some()),
@@ -93,15 +75,13 @@ impl Need {
             Self::Worker => worker::packages(project),
             Self::Browser => browser::packages(project),
             Self::WasmOpt => wasm_opt::packages(project),
-            Self::Rust | Self::Trunk | Self::WasmBindgen | Self::CargoDeny => Vec::new(),
+            Self::Rust | Self::CargoDeny => Vec::new(),
         }
     }
 
     fn install(self, project: &Project) -> Result<()> {
         match self {
             Self::Rust => rust::install(project),
-            Self::Trunk => trunk::install(project),
-            Self::WasmBindgen => wasm_bindgen::install(project),
             Self::WasmOpt => wasm_opt::install(project),
             Self::CargoDeny => cargo_deny::install(project),
             // Debian's packages are all there is to them.
@@ -134,8 +114,9 @@ pub fn ensure(project: &Project, needs: &[Need]) -> Result<()> {
     ));
     let packages: Vec<_> = missing.iter().flat_map(|need| need.packages(project)).collect();
     system::install(project, &packages)?;
+    let mut progress = Progress::of("setup", missing.len());
     for need in &missing {
-        need.install(project).with_context(|| {
+        progress.step(need.name(), || need.install(project)).with_context(|| {
             format!(
                 "{} could not be installed. What was installed before stays: if the network was \
                  the reason, run `cargo xtask setup` again once it is there",

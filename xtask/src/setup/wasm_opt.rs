@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use super::cached;
+use crate::build::files;
 use crate::process;
 use crate::project::Project;
 
-/// The release that the page's size is measured with.
-const RELEASE: &str = "132";
+/// The release that the programs' sizes are measured with.
+pub const RELEASE: &str = "132";
 
 /// Whether the right release is there, and Node to run it. The cache's is known by its folder, since
 /// asking it takes a third of a second.
@@ -39,8 +40,8 @@ pub fn packages(project: &Project) -> Vec<&'static str> {
 pub fn install(project: &Project) -> Result<()> {
     let folder = folder(project);
     let partial = folder.with_extension("partial");
-    cached::remove_folder(&partial)?;
-    cached::remove_folder(&folder)?;
+    files::remove_folder(&partial)?;
+    files::remove_folder(&folder)?;
     std::fs::create_dir_all(&partial)
         .with_context(|| format!("cannot create {}", partial.display()))?;
     let mut command = project.command("npm");
