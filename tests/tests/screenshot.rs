@@ -1,0 +1,19 @@
+//! The README's picture of the page, taken anew by
+//! `cargo test --release -p tilewright-tests --test screenshot -- --ignored`.
+
+use tilewright_tests::browser::Browser;
+use tilewright_tests::emulated::project;
+use tilewright_tests::server::Server;
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "writes docs/page.png"]
+async fn the_readmes_picture() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(1440, 900, false).await;
+    let link = "#model=zoo:mobilenet-v2-w0.35-r96&board=stm32f746g-disco&strategy=auto&sram=65536";
+    browser.open(&format!("{}{link}", server.address)).await;
+    browser.text_when("layers", |text| text.contains("block1")).await;
+    browser.find("memory-chart").await;
+    browser.picture(&project().join("docs/page.png")).await;
+    browser.end().await;
+}
