@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use tilewright_app::zoo::{self, Network};
 use tilewright_app::{
-    Blame, Bounds, Diagnostic, Examined, Host, Prepared, SampleFile, Samples, Stage,
+    Blame, Bounds, CompareFloat, Diagnostic, Examined, FloatSubject, Host, Prepared, SampleFile,
+    Samples,
 };
 use tilewright_board::Board;
-use tilewright_float::{FloatComparison, FloatError, Subject};
 use tilewright_model::quantise::QuantiseOptions;
 use tilewright_model::{Data, Model, Store};
 use tilewright_planner::{Integrity, Options, Recipe};
-use tilewright_report::{PlanSettings, sentence};
+use tilewright_report::{FloatComparison, PlanSettings};
 
 use crate::args::{FromRecipe, ModelFile, OnBoard, Quantised};
 use crate::files::{self, INPUT_LIMIT, MODEL_LIMIT, SAMPLES_LIMIT};
@@ -158,13 +158,13 @@ pub fn examined(
     Ok((model, examined))
 }
 
-/// The int8 model beside its float form on at most `most` samples, and how it became int8.
+/// The int8 model beside its float form, as `compare` finds it, and how it became int8.
 ///
 /// # Errors
 /// As [`prepared`], or if there is no float form, or tract does not run the file.
 pub fn compared(
     options: &Quantised,
-    most: usize,
+    compare: CompareFloat,
     host: &dyn Host,
 ) -> Result<(FloatComparison, String), Diagnostic> {
     let network = of_zoo_whole(&options.file)?;
@@ -178,38 +178,15 @@ pub fn compared(
             tilewright_app::prepare(model.clone(), given.samples(), &quantising, &bounds, host)?
         }
     };
-    let float = (!model.is_int8()).then_some(&model);
-    let samples = tilewright_app::real_inputs(&model, &given.samples(), most)?;
-    host.begin(Stage::Comparing)?;
-    let subject = Subject {
-        file: None,
-        dims: &options.file.dims,
-        float,
-        int8: &prepared.model,
-        samples: &samples,
-    };
-    let compare = |subject: &Subject<'_>| {
-        let found =
-            tilewright_float::compare(subject, &mut |_, _| {}, &|| host.cancel().is_cancelled());
-        found.map_err(|error| no_comparison(&error, &model.name))
-    };
+    let (model, int8, dims) = (&model, &prepared.model, &options.file.dims[..]);
+    let samples = given.samples();
     let found = match network {
-        Some(_) => compare(&subject),
-        None => {
-            with_file(&options.file.model, |file| compare(&Subject { file: Some(file), ..subject }))
-        }
+        Some(_) => compare(&FloatSubject { file: None, dims, model, int8, samples }, host),
+        None => with_file(&options.file.model, |file| {
+            compare(&FloatSubject { file: Some(file), dims, model, int8, samples }, host)
+        }),
     };
     Ok((found?, prepared.samples))
-}
-
-fn no_comparison(error: &FloatError, model: &str) -> Diagnostic {
-    let text = sentence(&error.to_string());
-    let blame = match error {
-        FloatError::Stopped => return Diagnostic::cancelled(text),
-        FloatError::TooLarge { .. } => Blame::TooLarge,
-        _ => Blame::BadInput,
-    };
-    Diagnostic::new(blame, text, model, error.what_to_do())
 }
 
 fn unused_calibration(why: &str) -> Diagnostic {

@@ -51,6 +51,12 @@ impl Teller {
                     self.draw(&format!("quantising layers alone… {percent} %"));
                 }
             }
+            Progress::Compared { seen, of } => {
+                if !self.is_soon() {
+                    let word = Stage::Comparing.word();
+                    self.draw(&format!("{word}… {seen} of {of} samples"));
+                }
+            }
             Progress::Planning { arena, bound, ways } => {
                 if !self.is_soon() {
                     let word = Stage::Planning.word();

@@ -219,3 +219,19 @@ fn an_exported_network_opens_again() {
     };
     assert_eq!(figures(path), figures("zoo:ds-cnn"));
 }
+
+#[test]
+fn programs_beside_this_one_are_named_where_they_are_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join(format!("tilewright{}", std::env::consts::EXE_SUFFIX));
+    std::fs::copy(assert_cmd::cargo::cargo_bin("tilewright"), &alone).unwrap();
+    for (arguments, package) in [
+        (&["verify", "zoo:lenet5", "--float"][..], "tilewright-cli-float"),
+        (&["serve"][..], "tilewright-server"),
+    ] {
+        let output = Command::new(&alone).args(arguments).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("cannot be started") && text.contains(package), "{text}");
+    }
+}

@@ -3,19 +3,16 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use tilewright_app::Diagnostic;
-use tilewright_float::{Agreement, FloatComparison, Loss, TensorComparison};
-use tilewright_report::short_name;
+use tilewright_app::{CompareFloat, Diagnostic};
+use tilewright_report::{Agreement, FloatComparison, Loss, TensorComparison, short_name};
 use tilewright_runner::Native;
 
 use super::json;
 use crate::args::Verify;
+use crate::beside::become_program;
 use crate::progress::Teller;
 use crate::text::{Side, Table};
 use crate::{Said, interrupt, load};
-
-/// Samples that are run at most.
-const MOST_SAMPLES: usize = 8;
 
 #[derive(Debug, Serialize)]
 struct Shown<'c> {
@@ -25,13 +22,19 @@ struct Shown<'c> {
     quantisation: &'c str,
 }
 
-/// Holds the int8 model, and our float interpreter, against the float model.
-pub(super) fn compare(options: &Verify) -> Result<Said, Diagnostic> {
+/// Holds the int8 model, and our float interpreter, against the float model; without `compare` by
+/// becoming the program that has it.
+pub(super) fn compare(options: &Verify, compare: Option<CompareFloat>) -> Result<Said, Diagnostic> {
+    let Some(compare) = compare else {
+        let how = "Run `cargo xtask build`, or `cargo build --release -p tilewright-cli-float`.";
+        let words = std::env::args_os().skip(1);
+        return Err(become_program("tilewright-float", words, "The comparison", how));
+    };
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = Teller::new();
     let (comparison, quantisation) = load::compared(
         &options.on.quantised,
-        MOST_SAMPLES,
+        compare,
         &Native::new(&mut |p| teller.tell(&p), &cancel),
     )?;
     drop(teller);
@@ -48,7 +51,7 @@ fn text(found: &FloatComparison, quantisation: &str) -> String {
         "{}: {}\nopinion: {}, {} samples\n\n",
         found.model, quantisation, found.opinion, found.samples
     );
-    for verdict in verdicts(found) {
+    for verdict in found.verdicts() {
         let _ = writeln!(text, "{verdict}");
     }
     let _ = writeln!(text, "\noutputs");
@@ -61,30 +64,6 @@ fn text(found: &FloatComparison, quantisation: &str) -> String {
         let _ = writeln!(text, "\n{count} layers are not compared, the first '{tensor}': {reason}");
     }
     text
-}
-
-fn verdicts(found: &FloatComparison) -> Vec<String> {
-    let at = |loss: &Loss| {
-        let before =
-            loss.before_sqnr_db.map_or("exact".to_owned(), |ratio| format!("{ratio:.1} dB"));
-        format!("'{}': {:.1} dB, its operands {before}", loss.layer, loss.sqnr_db)
-    };
-    let mut verdicts = Vec::new();
-    let has_float = found.layers.iter().any(|layer| layer.float.is_some());
-    match &found.first_float_loss {
-        Some(loss) => verdicts.push(format!(
-            "float: the first layer that differs by more than rounding is {}. The importer, or the \
-             opinion, is wrong there.",
-            at(loss)
-        )),
-        None if has_float => verdicts.push("float: the importer is right on all layers".to_owned()),
-        None => {}
-    }
-    verdicts.push(match &found.first_int8_loss {
-        Some(loss) => format!("int8: the first layer that loses much is {}", at(loss)),
-        None => "int8: no layer loses much".to_owned(),
-    });
-    verdicts
 }
 
 fn outputs(found: &FloatComparison) -> String {

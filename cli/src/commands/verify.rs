@@ -1,7 +1,7 @@
 //! `tilewright verify`.
 
 use serde::Serialize;
-use tilewright_app::{Blame, Diagnostic, Mode};
+use tilewright_app::{Blame, CompareFloat, Diagnostic, Mode};
 use tilewright_planner::{Integrity, Strategy};
 use tilewright_report::{Difference, sentence};
 
@@ -30,9 +30,9 @@ struct Verified {
 
 /// Runs a model with every strategy; each must be bit-equal to the reference, layer by layer where
 /// a layer's output can be read. Or compares it with its float form.
-pub fn verify(options: &Verify) -> Result<Said, Diagnostic> {
+pub fn verify(options: &Verify, compare: Option<CompareFloat>) -> Result<Said, Diagnostic> {
     if options.float {
-        return super::float::compare(options);
+        return super::float::compare(options, compare);
     }
     let mut emulated =
         Emulated::new(&options.on, Integrity::Trusted, options.input.as_deref(), Mode::Full)?;

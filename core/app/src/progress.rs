@@ -60,6 +60,13 @@ pub enum Progress {
         /// Runs in all.
         of: usize,
     },
+    /// The models have run on so many samples beside each other.
+    Compared {
+        /// Samples done.
+        seen: usize,
+        /// Samples in all.
+        of: usize,
+    },
     /// The smallest arena that planning has found so far, and what none goes below.
     Planning {
         /// The arena; nothing before there is one.

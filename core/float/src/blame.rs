@@ -1,8 +1,7 @@
 //! Which layer loses much first.
 
 use tilewright_model::{Model, TensorId};
-
-use crate::report::{Agreement, Loss, TensorComparison};
+use tilewright_report::{Agreement, Loss, TensorComparison};
 
 /// A result whose ratio is lower by this many decibels than its operands' has lost much.
 const MUCH_DB: f64 = 10.0;

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_formats::{FileInput, Limits, ModelFile, file_inputs};
 use tilewright_model::{DType, Data, Model, NodeId, Op, RunError, Tensor, TensorId, float, int8};
+use tilewright_report::{FloatComparison, NotCompared, TensorComparison};
 
 use crate::layout::{inverse, permuted, ways};
 use crate::original::{Array, Given, Original, Takes};
-use crate::report::{FloatComparison, NotCompared, Tally, TensorComparison, decibels};
-use crate::{FloatError, INTERPRETER, TRACT, blame};
+use crate::tally::{Tally, decibels};
+use crate::{FloatError, blame};
 
 /// Orders of dimensions that are as good as this are not tried further.
 const RIGHT_DB: f64 = 40.0;
@@ -118,7 +119,11 @@ pub fn compare(
     };
     Ok(FloatComparison {
         model: subject.int8.name.clone(),
-        opinion: if original.is_some() { TRACT } else { INTERPRETER }.to_owned(),
+        opinion: match original {
+            Some(_) => FloatComparison::TRACT,
+            None => FloatComparison::INTERPRETER,
+        }
+        .to_owned(),
         samples: all,
         outputs: layers.iter().filter(is_output).cloned().collect(),
         not_compared,
@@ -300,6 +305,11 @@ impl Places {
             let operand = node.inputs.first().and_then(place);
             if let Some(index) = node.outputs.first().and_then(place) {
                 places.all[index].operand = operand;
+                // A convolution of a row has its name in the file on the reshape behind it.
+                if let Some(operand) = operand {
+                    let name = places.all[index].tensor.clone();
+                    places.all[operand].names.push(name);
+                }
             }
         }
         places

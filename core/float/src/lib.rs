@@ -9,19 +9,14 @@ mod blame;
 mod compare;
 mod error;
 mod heirs;
+mod host;
 mod layout;
 mod original;
-mod report;
+mod tally;
 
 pub use compare::{Subject, compare};
 pub use error::FloatError;
-pub use report::{Agreement, FloatComparison, Loss, NotCompared, TensorComparison};
-
-/// The opinion where tract runs the file.
-pub const TRACT: &str = "tract-onnx 0.23";
-
-/// The opinion where there is no ONNX file.
-pub const INTERPRETER: &str = "float interpreter";
+pub use host::compare_for;
 
 #[cfg(test)]
 mod tests;

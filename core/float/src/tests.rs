@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tilewright_formats::{Limits, ModelFile, input, open};
 use tilewright_model::quantise::{QuantiseOptions, Range, quantise, quantise_with};
 use tilewright_model::{Data, Model, float, interpret};
+use tilewright_report::FloatComparison;
 
 use super::*;
 
@@ -46,7 +47,7 @@ fn the_sample_models_agree_with_tract_and_lose_little_in_int8() {
         let (int8, _) =
             quantise(&sample.float, &sample.samples, &QuantiseOptions::default()).unwrap();
         let found = compared(&sample, &int8);
-        assert_eq!((found.opinion.as_str(), found.samples), (TRACT, 4));
+        assert_eq!((found.opinion.as_str(), found.samples), (FloatComparison::TRACT, 4));
         assert!(found.not_compared.is_empty(), "{name}: {:?}", found.not_compared);
         assert_eq!(found.layers.len(), sample.float.nodes.len() + 1, "{name}");
         assert_eq!((&found.first_float_loss, &found.first_int8_loss), (&None, &None), "{name}");
@@ -139,7 +140,7 @@ fn without_a_file_the_interpreter_is_the_opinion_and_without_a_float_model_there
     let mut told = Vec::new();
     let mut progress = |done, all| told.push((done, all));
     let found = compare(&subject, &mut progress, &interpret::never).unwrap();
-    assert_eq!(found.opinion, INTERPRETER);
+    assert_eq!(found.opinion, FloatComparison::INTERPRETER);
     assert!(found.layers.iter().all(|layer| layer.float.is_none() && layer.int8.is_some()));
     assert!(found.not_compared.is_empty());
     assert_eq!(told, [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]);
@@ -186,4 +187,103 @@ fn a_comparison_travels_both_ways() {
     assert_eq!(back, found);
     let back: FloatComparison = serde_json::from_str(&text).unwrap();
     assert_eq!(back.layers.len(), found.layers.len());
+}
+
+#[test]
+fn a_tflite_file_is_held_against_our_interpreter() {
+    let sample = sample("lenet5");
+    let bytes = tilewright_formats::export_tflite(&sample.float).unwrap();
+    let float = open("lenet5.tflite", &bytes, &Limits::default(), &[]).unwrap();
+    assert!(!float.is_int8());
+    let (int8, _) = quantise(&float, &sample.samples, &QuantiseOptions::default()).unwrap();
+    let file = ModelFile::alone("lenet5.tflite", Arc::new(bytes));
+    let subject = Subject {
+        file: Some(&file),
+        dims: &[],
+        float: Some(&float),
+        int8: &int8,
+        samples: &sample.samples,
+    };
+    let found = compare(&subject, &mut |_, _| {}, &interpret::never).unwrap();
+    assert_eq!(found.opinion, FloatComparison::INTERPRETER);
+    assert!(found.not_compared.is_empty(), "{:?}", found.not_compared);
+    assert_eq!(found.outputs[0].int8.as_ref().unwrap().top1_agreement, Some(1.0));
+    // Without the float model there is nothing left to compare with.
+    let none = Subject { float: None, ..subject };
+    let error = compare(&none, &mut |_, _| {}, &interpret::never).unwrap_err();
+    assert_eq!(error, FloatError::NoFloat);
+}
+
+/// An ONNX file of convolutions over signals, of 3 taps and 4 channels, one after the other.
+fn signal(layers: usize) -> Vec<u8> {
+    use prost::Message;
+    use tract_onnx::pb;
+    let dimension = |size| pb::tensor_shape_proto::Dimension {
+        value: Some(pb::tensor_shape_proto::dimension::Value::DimValue(size)),
+        ..Default::default()
+    };
+    let shape = pb::TensorShapeProto { dim: [1, 4, 20].map(dimension).to_vec() };
+    let tensor = pb::type_proto::Tensor { elem_type: 1, shape: Some(shape) };
+    let typed = |name: String| pb::ValueInfoProto {
+        name,
+        r#type: Some(pb::TypeProto {
+            value: Some(pb::type_proto::Value::TensorType(tensor.clone())),
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    let weights = |layer: usize| pb::TensorProto {
+        name: format!("w{layer}"),
+        dims: vec![4, 4, 3],
+        data_type: 1,
+        float_data: (0..48).map(|at| ((at * 7 + layer) % 11) as f32 / 10.0 - 0.5).collect(),
+        ..Default::default()
+    };
+    let pads = pb::AttributeProto {
+        name: "pads".to_owned(),
+        r#type: 7,
+        ints: vec![1, 1],
+        ..Default::default()
+    };
+    let node = |layer: usize| pb::NodeProto {
+        name: format!("conv{layer}"),
+        op_type: "Conv".to_owned(),
+        input: vec![format!("t{layer}"), format!("w{layer}")],
+        output: vec![format!("t{}", layer + 1)],
+        attribute: vec![pads.clone()],
+        ..Default::default()
+    };
+    let graph = pb::GraphProto {
+        node: (0..layers).map(node).collect(),
+        initializer: (0..layers).map(weights).collect(),
+        input: vec![typed("t0".to_owned())],
+        output: vec![typed(format!("t{layers}"))],
+        ..Default::default()
+    };
+    let opset = pb::OperatorSetIdProto { domain: String::new(), version: 17 };
+    let model = pb::ModelProto {
+        ir_version: 8,
+        opset_import: vec![opset],
+        graph: Some(graph),
+        ..Default::default()
+    };
+    model.encode_to_vec()
+}
+
+#[test]
+fn convolutions_over_signals_are_compared_too() {
+    let bytes = signal(3);
+    let float = open("signal.onnx", &bytes, &Limits::default(), &[]).unwrap();
+    let values = (0..80).map(|at| ((at * 13) % 17) as f32 / 8.0 - 1.0).collect();
+    let samples = vec![vec![Data::F32(values)]];
+    let (int8, _) = quantise(&float, &samples, &QuantiseOptions::default()).unwrap();
+    let found = compared(&Sample { bytes, float, samples }, &int8);
+    assert_eq!(found.not_compared, []);
+    let convolutions: Vec<_> = found.layers.iter().filter(|layer| layer.op == "Conv2D").collect();
+    assert_eq!(convolutions.len(), 3);
+    for layer in convolutions {
+        let float = layer.float.as_ref().unwrap();
+        assert!(float.sqnr_db.is_none_or(|ratio| ratio > 90.0), "{layer:?}");
+        assert!(layer.int8.as_ref().unwrap().sqnr_db.unwrap() > 20.0, "{layer:?}");
+    }
 }

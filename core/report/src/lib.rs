@@ -10,6 +10,7 @@ mod energy;
 mod figure;
 #[cfg(test)]
 mod fixture;
+mod float_comparison;
 mod memory_map;
 pub mod memory_map_svg;
 mod name;
@@ -37,6 +38,7 @@ pub use csv::csv_row;
 pub use diagnostic::{Blame, Diagnostic, Need};
 pub use energy::{Energy, NoPower, State, StateEnergy};
 pub use figure::Kind;
+pub use float_comparison::{Agreement, FloatComparison, Loss, NotCompared, TensorComparison};
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use name::{plain, short_name};
 pub use occupancy::{Held, Occupancy, Occupied};

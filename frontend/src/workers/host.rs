@@ -51,6 +51,9 @@ pub fn words(news: &Progress) -> Option<String> {
         Progress::Layer { seen, of } => {
             format!("Quantising layers alone: {} %", seen * 100 / of.max(&1))
         }
+        Progress::Compared { seen, of } => {
+            format!("Comparing: sample {} of {of}", (seen + 1).min(*of))
+        }
         Progress::Planning { arena, bound, ways } => {
             let bound = figures::binary(bound.0);
             match (ways, arena) {

@@ -129,7 +129,8 @@ fn server(project: &Project, selection: Selection) -> Result<()> {
     match selection {
         Selection::Start => command.args(["--package", "tilewright-server"]),
         Selection::Product => {
-            command.args(["--package", "tilewright-cli", "--package", "tilewright-server"])
+            let programs = ["tilewright-cli", "tilewright-cli-float", "tilewright-server"];
+            command.args(programs.iter().flat_map(|name| ["--package", name]))
         }
         Selection::Tests => command.args(["--workspace", "--all-targets"]),
     };

@@ -22,9 +22,9 @@ enum May {
 
 /// What serves people on a computer: command line, server and page. `plan` and `model` are the
 /// values that the others take and give.
-const HOST: [&str; 14] = [
-    "planner", "order", "allocate", "check", "explore", "image", "formats", "float", "zoo",
-    "report", "desk", "board", "plan", "model",
+const HOST: [&str; 13] = [
+    "planner", "order", "allocate", "check", "explore", "image", "formats", "zoo", "report",
+    "desk", "board", "plan", "model",
 ];
 
 /// One row a package, without the prefix `tilewright-`.
@@ -39,7 +39,7 @@ const TABLE: &[(&str, May)] = &[
     ("zoo", May::Only(&["model"])),
     ("tflite-schema", May::Only(&[])),
     ("formats", May::Only(&["model", "tflite-schema"])),
-    ("float", May::Only(&["formats", "model"])),
+    ("float", May::Only(&["app", "formats", "report", "model"])),
     ("allocate", May::Only(&["plan"])),
     ("order", May::Only(&["allocate", "plan", "model"])),
     ("planner", May::Only(&["order", "allocate", "plan", "board", "model", "report"])),
@@ -61,7 +61,8 @@ const TABLE: &[(&str, May)] = &[
     ("runner", May::Only(&["app", "board", "protocol", "report"])),
     ("server", May::Host(&["app", "runner", "protocol"])),
     ("cli", May::Host(&["app", "runner", "protocol"])),
-    ("frontend", May::Host(&["app"])),
+    ("cli-float", May::Host(&["cli", "float"])),
+    ("frontend", May::Host(&["app", "float"])),
     ("js", May::Host(&["app", "protocol", "runtime", "seal"])),
     ("bench", May::Anything),
     ("tests", May::Anything),

@@ -99,7 +99,10 @@ impl EventLog {
                 self.push(EventKind::Progress, data.to_string());
             }
             // Clients are told the stage alone.
-            Progress::Sample { .. } | Progress::Layer { .. } | Progress::Planning { .. } => {}
+            Progress::Sample { .. }
+            | Progress::Layer { .. }
+            | Progress::Compared { .. }
+            | Progress::Planning { .. } => {}
             Progress::Console(text) => {
                 self.push(EventKind::Console, json!({ "text": text }).to_string())
             }

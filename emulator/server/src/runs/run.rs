@@ -212,6 +212,7 @@ impl Run {
                 }
                 Progress::Sample { .. }
                 | Progress::Layer { .. }
+                | Progress::Compared { .. }
                 | Progress::Planning { .. }
                 | Progress::Console(_)
                 | Progress::Step(_) => {}

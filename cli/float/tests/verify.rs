@@ -1,4 +1,4 @@
-//! `tilewright verify --float`.
+//! `tilewright verify --float`, by the program that it becomes.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::path::Path;
@@ -8,12 +8,12 @@ use assert_cmd::Command;
 use serde_json::Value;
 
 fn verify(model: &str, options: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("tilewright").unwrap();
+    let mut command = Command::cargo_bin("tilewright-float").unwrap();
     command.arg("verify").arg(model).args(options).output().unwrap()
 }
 
 fn lenet() -> String {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
     models.join("lenet5.onnx").display().to_string()
 }
 
@@ -51,7 +51,7 @@ fn networks_of_the_zoo_are_compared_with_our_interpreter() {
 fn an_int8_tflite_file_has_no_float_model() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("net.tflite").display().to_string();
-    let mut command = Command::cargo_bin("tilewright").unwrap();
+    let mut command = Command::cargo_bin("tilewright-float").unwrap();
     command.args(["export", &lenet(), "-o", &path]).assert().success();
     let text = said(&verify(&path, &["--float"]), 2);
     assert!(text.contains("int8 already") && text.contains("Give the float model"), "{text}");
