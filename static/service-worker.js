@@ -2,6 +2,8 @@
 // each of its files; nothing else is ever kept, so neither is anything below `api/`.
 const BUILD = "development";
 const FILES = {};
+// Large, and used by few: kept once it was used.
+const LATER = ["float.js", "float_bg.wasm"];
 
 const START = "index.html";
 const PREFIX = `tilewright ${self.registration.scope} `;
@@ -27,7 +29,8 @@ async function keep(name, cache) {
 async function keepAll() {
   const cache = await caches.open(CACHE);
   try {
-    for (const name of Object.keys(FILES)) await keep(name, cache);
+    const first = Object.keys(FILES).filter((name) => !LATER.includes(name));
+    for (const name of first) await keep(name, cache);
   } catch (error) {
     await caches.delete(CACHE);
     throw error;
@@ -45,7 +48,13 @@ const kept = async (name) => (await caches.open(CACHE)).match(place(name));
 // A file whose address names this build, or its own content, never changes. For all others the
 // network knows better than the cache, so that an update is seen at once.
 async function answer(name, request, isOfThisBuild) {
-  if (isOfThisBuild) return (await kept(name)) ?? fetch(request);
+  if (isOfThisBuild) {
+    const response = await kept(name);
+    if (response || !LATER.includes(name)) return response ?? fetch(request);
+    // Where nothing can be kept, or the host has another build, the network answers as without us.
+    const isKept = await keep(name, await caches.open(CACHE)).then(() => true, () => false);
+    return (isKept && (await kept(name))) || fetch(request);
+  }
   try {
     return await fetch(request);
   } catch (error) {

@@ -4,6 +4,7 @@
 //! variant names. A request carries a number that its replies repeat, so that the page can drop
 //! what it no longer waits for.
 
+mod float;
 mod graph;
 mod quantise;
 mod schedule_file;
@@ -20,6 +21,7 @@ pub use tilewright_report::{
     Comparison, Integrity, LayerCheck, PlanSettings, RunResult, ZooSize, ZooView,
 };
 
+pub use float::FloatRequest;
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
 pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
 pub use schedule_file::ScheduleFile;

@@ -177,6 +177,7 @@ async fn the_page_works_without_its_host_after_the_first_visit() {
     let kept: Vec<&str> = kept.as_array().unwrap().iter().filter_map(|url| url.as_str()).collect();
     assert!(kept.iter().any(|url| url.ends_with("importer_bg.wasm")), "{kept:?}");
     assert!(!kept.iter().any(|url| url.contains("/api/")), "{kept:?}");
+    assert!(!kept.iter().any(|url| url.ends_with("float_bg.wasm")), "nobody used it: {kept:?}");
     browser.end().await;
 }
 

@@ -4,6 +4,7 @@
 use std::fs;
 
 use serde_json::json;
+use tilewright_frontend::view_model::float::DOWNLOAD_MB;
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::{dist, project};
 use tilewright_tests::server::Server;
@@ -120,6 +121,34 @@ async fn another_calibration_makes_another_model_and_that_is_what_runs() {
     browser.click("run").await;
     let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
     assert!(agreement.contains("Bit-equal"), "{agreement}");
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_click_fetches_what_compares_with_the_float_model() {
+    let page = dist().join("page");
+    let size = fs::metadata(page.join("float_bg.wasm.gz")).unwrap().len() as f64 / 1e6;
+    let browser = on(&static_host::serve(page, "p")).await;
+    browser.click("example-lenet5").await;
+    browser.find("compare-float").await;
+    let fetched = "return performance.getEntriesByType('resource')
+                       .filter((entry) => entry.name.includes('float')).length";
+    assert_eq!(browser.script(fetched, Vec::new()).await, json!(0), "before anybody asked");
+    assert!(size <= DOWNLOAD_MB && size > DOWNLOAD_MB - 1.0, "{size} MB, said {DOWNLOAD_MB} MB");
+    browser.click("compare-float").await;
+    let verdicts = browser.text_when("float-verdicts", |text| !text.is_empty()).await;
+    assert!(
+        verdicts.contains("importer is right") && verdicts.contains("no layer loses"),
+        "{verdicts}"
+    );
+    let outputs = browser.text_when("float-outputs", |text| text.contains("dB")).await;
+    assert!(outputs.contains("probabilities") && outputs.contains("100 % of 8"), "{outputs}");
+    let summary = browser.text_when("float-summary", |text| !text.is_empty()).await;
+    assert!(summary.contains("tract-onnx"), "{summary}");
+    let layers = browser.text_when("float-layers", |text| text.contains("dB")).await;
+    assert!(layers.contains("conv1"), "{layers}");
+    browser.find("float-chart").await;
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }

@@ -7,8 +7,10 @@ use std::process::Output;
 
 use serde_json::Value;
 use tilewright_frontend::message::{
-    Calibrating, ImportReply, ImportRequest, ModelSource, PlanReply, PlanRequest, PlanSettings,
+    Calibrating, FloatRequest, ImportReply, ImportRequest, ModelSource, PlanReply, PlanRequest,
+    PlanSettings,
 };
+use tilewright_frontend::workers::float;
 use tilewright_frontend::workers::import::Importer;
 use tilewright_frontend::workers::plan::Planner;
 use tilewright_frontend::workers::{Sliced, Turn};
@@ -229,5 +231,27 @@ fn strategies_that_suit_no_model_say_why_in_the_same_words() {
     let problem = in_the_page(&lenet, settings).unwrap_err();
     for words in [&problem.what, &problem.place, &problem.what_to_do] {
         assert!(told.contains(words.as_str()), "{words:?} is not in {told:?}");
+    }
+}
+
+#[test]
+fn comparisons_with_the_float_model_have_the_same_figures() {
+    for model in [Model::bundled("lenet5.onnx"), Model::zoo("ds-cnn")] {
+        let mut command = program();
+        let output =
+            command.args(["verify", &model.argument, "--float", "--json"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", refusal(&output));
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let request = ImportRequest::Open(model.source.clone(), model.calibrating.clone());
+        let opened = Importer::default().answer(request, model.buffers.clone(), &|_| {});
+        let (_, int8) = opened.unwrap();
+        let request = FloatRequest { source: model.source, calibrating: model.calibrating };
+        let buffers = [model.buffers, int8].concat();
+        let (found, _) = float::answer(&request, buffers, &|_| {}).unwrap();
+        let text = serde_json::to_string(&found).unwrap();
+        let shown: Value = serde_json::from_str(&text).unwrap();
+        for (key, shown) in shown.as_object().unwrap() {
+            assert_eq!(said[key], *shown, "{} {key}", model.argument);
+        }
     }
 }

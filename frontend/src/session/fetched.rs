@@ -5,12 +5,20 @@ use wasm_bindgen_futures::spawn_local;
 use yew::Callback;
 
 use super::{Session, fetch};
-use crate::message::ImportRequest;
+use crate::message::{FloatRequest, ImportRequest};
 use crate::state::{Event, OwnFile, Stored};
 use tilewright_report::Diagnostic;
 
 /// What the browser's storage gives: what is known of a model, its bytes, its samples.
 type FromStore = (Stored, Uint8Array, Option<Uint8Array>);
+
+/// What a worker is asked once its files are there.
+pub enum Asked {
+    /// The importer.
+    Importer(ImportRequest),
+    /// The float worker.
+    Float(FloatRequest),
+}
 
 /// Files that a request needs, or why they cannot be had.
 pub enum Fetched {
@@ -19,7 +27,7 @@ pub enum Fetched {
         /// Number of the request.
         request: u32,
         /// What is asked once they are there.
-        body: ImportRequest,
+        body: Asked,
         /// The files.
         buffers: Result<Vec<Uint8Array>, Diagnostic>,
     },
@@ -43,11 +51,14 @@ impl Session {
         request: u32,
         paths: Vec<String>,
         more: Vec<Uint8Array>,
-        body: ImportRequest,
+        body: Asked,
         link: &Callback<Fetched>,
     ) {
         // Its code comes while the files do.
-        self.importer.warm();
+        match &body {
+            Asked::Importer(_) => self.importer.warm(),
+            Asked::Float(_) => self.float.warm(),
+        }
         let files: Vec<_> = paths.into_iter().map(fetch::started).collect();
         let link = link.clone();
         spawn_local(async move {
@@ -77,22 +88,23 @@ impl Session {
                 return Some(Event::NotFetched(request, trouble));
             }
         };
-        match (&body, buffers) {
-            (_, Err(trouble)) => return Some(Event::NotFetched(request, trouble)),
-            (
+        let files = match buffers {
+            Ok(files) => files,
+            Err(trouble) => return Some(Event::NotFetched(request, trouble)),
+        };
+        match &body {
+            Asked::Float(_)
+            | Asked::Importer(
                 ImportRequest::Open(..) | ImportRequest::Examine(..) | ImportRequest::SaveTiled(..),
-                Ok(buffers),
-            ) => {
-                self.ask_with_model(request, &body, &buffers);
-            }
-            (ImportRequest::Package { .. }, Ok(firmware)) => {
+            ) => self.ask_with_model(request, &body, &files),
+            Asked::Importer(body @ ImportRequest::Package { .. }) => {
                 let image = self.image.as_ref()?;
                 let mut buffers = vec![image.slice(0, image.length())];
-                buffers.extend(firmware);
+                buffers.extend(files);
                 buffers.extend(self.input.as_ref().map(|input| input.slice(0, input.length())));
-                self.ask_importer(request, &body, &buffers);
+                self.ask_importer(request, body, &buffers);
             }
-            (_, Ok(buffers)) => self.ask_importer(request, &body, &buffers),
+            Asked::Importer(body) => self.ask_importer(request, body, &files),
         }
         None
     }

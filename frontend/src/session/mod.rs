@@ -23,7 +23,8 @@ use wasm_bindgen_futures::spawn_local;
 use yew::Callback;
 
 use crate::message::{
-    Calibrating, ImportReply, ImportRequest, ModelSource, PlanFacts, PlanReply, PlanRequest, Reply,
+    Calibrating, FloatRequest, ImportReply, ImportRequest, ModelSource, PlanFacts, PlanReply,
+    PlanRequest, Reply,
 };
 use crate::state::{
     Beside, Effect, Event, FileKind, Origin, OwnFile, Quantising, RunEvent, Samples, State,
@@ -32,15 +33,17 @@ use crate::view_model::desk::measured;
 use desk::{Subject, Talk};
 use download::download;
 pub use download::{Download, ObjectUrl, save};
+use fetched::Asked;
 pub use fetched::Fetched;
 use link::{Answer, Link};
 pub use remember::{read_fragment, read_keeping, read_theme};
 use remember::{remember_keeping, use_theme, write_fragment};
 use server::{Parts, Watched};
-use tilewright_report::Diagnostic;
+use tilewright_report::{Diagnostic, FloatComparison};
 
 const PLANNER: &str = "./planner-worker.js";
 const IMPORTER: &str = "./importer-worker.js";
+const FLOAT: &str = "./float-worker.js";
 /// Number of what the page asks for on its own account: no task waits for it.
 const REHEARSAL: u32 = 0;
 /// How long the page rests before it is kept for times without a network: what a person asks for
@@ -91,6 +94,7 @@ pub struct Session {
     send: Callback<Message>,
     planner: Link<PlanReply>,
     importer: Link<ImportReply>,
+    float: Link<FloatComparison>,
     planner_has_model: bool,
     importer_has_model: bool,
     /// Whether the importer was given the model back behind the request that opens another: it has the old one then.
@@ -166,10 +170,18 @@ impl Session {
                 event_of(answer, IMPORTER, Event::Imported).into_iter().for_each(|m| to.emit(m));
             }),
         );
+        let to = send.clone();
+        let float = Link::new(
+            FLOAT,
+            Callback::from(move |answer: Answer<FloatComparison>| {
+                event_of(answer, FLOAT, Event::FloatCompared).into_iter().for_each(|m| to.emit(m));
+            }),
+        );
         Self {
             send,
             planner,
             importer,
+            float,
             planner_has_model: false,
             importer_has_model: false,
             importer_was_given_back: false,
@@ -285,13 +297,20 @@ impl Session {
     pub fn carry_out(&mut self, effect: Effect, link: &Callback<Fetched>) {
         match effect {
             Effect::Open(request, origin, quantising) => {
-                self.send_model(request, origin, &quantising, ImportRequest::Open, link);
+                let ask = |source, how| Asked::Importer(ImportRequest::Open(source, how));
+                self.send_model(request, origin, &quantising, ask, link);
             }
             Effect::Examine(request, origin, quantising) => {
-                self.send_model(request, origin, &quantising, ImportRequest::Examine, link);
+                let ask = |source, how| Asked::Importer(ImportRequest::Examine(source, how));
+                self.send_model(request, origin, &quantising, ask, link);
+            }
+            Effect::CompareFloat(request, origin, quantising) => {
+                let ask = |source, calibrating| Asked::Float(FloatRequest { source, calibrating });
+                self.send_model(request, origin, &quantising, ask, link);
             }
             Effect::SaveTiled(request, origin, quantising, grid) => {
-                let ask = |source, calibrating| ImportRequest::SaveTiled(source, calibrating, grid);
+                let ask =
+                    |source, how| Asked::Importer(ImportRequest::SaveTiled(source, how, grid));
                 self.send_model(request, origin, &quantising, ask, link);
             }
             Effect::ExploreFit(request) => self.importer.ask(request, &ImportRequest::Fit, &[]),
@@ -321,7 +340,7 @@ impl Session {
             Effect::PrepareSample(request, path) => {
                 self.picture = None;
                 let name = path.rsplit('/').next().unwrap_or(path).to_owned();
-                let body = ImportRequest::Input { name };
+                let body = Asked::Importer(ImportRequest::Input { name });
                 self.fetch_for(request, vec![path.to_owned()], Vec::new(), body, link);
             }
             Effect::PrepareRandom(request) => {
@@ -350,7 +369,7 @@ impl Session {
             }
             Effect::Package { request, settings, model, has_stores } => {
                 let path = format!("firmware/{}.elf", settings.board_id());
-                let body = ImportRequest::Package { settings, model, has_stores };
+                let body = Asked::Importer(ImportRequest::Package { settings, model, has_stores });
                 self.fetch_for(request, vec![path], Vec::new(), body, link);
             }
             Effect::Reorder(request, file) => {
@@ -428,6 +447,7 @@ impl Session {
                 self.importer.end();
                 self.importer_has_model = false;
             }
+            Effect::EndFloat => self.float.end(),
             Effect::EndPlanner => {
                 self.planner.end();
                 self.planner_has_model = false;
@@ -450,7 +470,7 @@ impl Session {
         request: u32,
         origin: Origin,
         quantising: &Quantising,
-        ask: impl FnOnce(ModelSource, Calibrating) -> ImportRequest,
+        ask: impl FnOnce(ModelSource, Calibrating) -> Asked,
         link: &Callback<Fetched>,
     ) {
         let is_given = quantising.samples == Samples::Given;
@@ -484,11 +504,20 @@ impl Session {
     }
 
     /// Asks for what brings its own model.
-    fn ask_with_model(&mut self, request: u32, body: &ImportRequest, buffers: &[Uint8Array]) {
-        if let ImportRequest::Open(..) = body {
-            (self.importer_has_model, self.importer_was_given_back) = (false, false);
+    fn ask_with_model(&mut self, request: u32, asked: &Asked, buffers: &[Uint8Array]) {
+        match asked {
+            Asked::Importer(body) => {
+                if let ImportRequest::Open(..) = body {
+                    (self.importer_has_model, self.importer_was_given_back) = (false, false);
+                }
+                self.importer.ask(request, body, buffers);
+            }
+            Asked::Float(body) => {
+                let Some(int8) = &self.model else { return };
+                let int8 = int8.slice(0, int8.length());
+                self.float.ask(request, body, &[buffers, &[int8]].concat());
+            }
         }
-        self.importer.ask(request, body, buffers);
     }
 
     /// The bytes of a file, of those that it keeps weights in, and its samples.

@@ -13,7 +13,7 @@ use crate::message::{ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFi
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::steps::Step;
-use tilewright_report::Diagnostic;
+use tilewright_report::{Diagnostic, FloatComparison};
 
 /// What happens.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +43,8 @@ pub enum Event {
     Prune(u16, bool),
     /// What quantising does is to be examined.
     Examine,
+    /// The open model is to be compared with the float model.
+    CompareFloat,
     /// A column's head of the quantiser's report was clicked.
     SortReport(crate::view_model::quantisation::Column),
     /// A file was dropped or chosen; its bytes wait under the token.
@@ -128,6 +130,8 @@ pub enum Event {
     Dismiss(Place),
     /// The importer answers.
     Imported(u32, Result<ImportReply, Diagnostic>),
+    /// The float worker answers.
+    FloatCompared(u32, Result<FloatComparison, Diagnostic>),
     /// The planner answers.
     Planned(u32, Result<PlanReply, Diagnostic>),
     /// A request has come further.
@@ -153,6 +157,8 @@ pub enum Effect {
     Open(u32, Origin, Quantising),
     /// Have examined what quantising does to a model, likewise.
     Examine(u32, Origin, Quantising),
+    /// Have the opened model compared with the float model, likewise.
+    CompareFloat(u32, Origin, Quantising),
     /// Have the networks of the zoo listed.
     ListZoo(u32),
     /// Have a network of the zoo built in this size.
@@ -264,6 +270,8 @@ pub enum Effect {
     StartImporter,
     /// End the importer; the next request starts another.
     EndImporter,
+    /// End the float worker; the next request starts another.
+    EndFloat,
     /// End the planner; the next request starts another.
     EndPlanner,
     /// Ask which boards there are.

@@ -171,6 +171,7 @@ impl State {
             Event::QuantiseWith(files) => self.quantise_with(files, effects),
             Event::Prune(sparsity, is_passing) => self.prune(sparsity, is_passing, effects),
             Event::Examine => self.examine(effects),
+            Event::CompareFloat => self.compare_float(effects),
             Event::SortReport(column) => {
                 self.quantisation.sort = self.quantisation.sort.clicked(column);
             }
@@ -249,6 +250,7 @@ impl State {
             Event::SaveRecipe => self.save_recipe(effects),
             Event::Dismiss(place) => self.clear(place),
             Event::Imported(request, reply) => self.imported(request, reply, effects),
+            Event::FloatCompared(request, reply) => self.float_compared(request, reply, effects),
             Event::Planned(request, reply) => self.planned(request, reply, effects),
             Event::Progress(request, text) => {
                 if let Some(task) = self.tasks.iter_mut().find(|task| task.request == request) {
@@ -380,6 +382,7 @@ impl State {
                 }
                 effects.push(Effect::EndImporter);
             }
+            Doer::Float => effects.push(Effect::EndFloat),
             Doer::Planner => {
                 self.stop_comparing();
                 effects.push(Effect::EndPlanner);

@@ -352,7 +352,12 @@ impl State {
             self.selected = Selection::NONE;
             self.hovered = Selection::NONE;
         }
-        self.quantisation = Quantisation { facts: None, sort: self.quantisation.sort };
+        self.quantisation =
+            Quantisation { sort: self.quantisation.sort, ..Quantisation::default() };
+        if self.task(Job::CompareFloat).is_some() {
+            effects.push(Effect::EndFloat);
+            self.tasks.retain(|task| task.job != Job::CompareFloat);
+        }
         self.obstacles = Rc::default();
         self.restart_comparing();
         self.package = None;

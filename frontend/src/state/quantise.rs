@@ -2,8 +2,11 @@
 
 use std::rc::Rc;
 
+use tilewright_report::{Diagnostic, FloatComparison};
+
 use super::{Effect, Job, Origin, Place, State};
 use crate::message::{Calibrating, QuantisationFacts};
+use crate::view_model::float;
 
 /// How a float model becomes int8.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +55,8 @@ impl Quantising {
 pub struct Quantisation {
     /// What it does, once that was examined.
     pub facts: Option<Rc<QuantisationFacts>>,
+    /// How it compares with the float model, once that was asked for.
+    pub float: Option<Rc<FloatComparison>>,
     /// Order of the table.
     pub sort: crate::view_model::quantisation::Sort,
 }
@@ -87,6 +92,36 @@ impl State {
         self.took_ms = Some(took);
         self.said = format!("Quantisation examined: {} tensors", facts.tensors.len());
         self.quantisation.facts = Some(Rc::new(facts));
+    }
+
+    /// Has the open model compared with the float model.
+    pub(super) fn compare_float(&mut self, effects: &mut Vec<Effect>) {
+        let Some(model) = self.model.clone().filter(|_| !self.is_opening()) else { return };
+        self.clear(Place::Quantisation);
+        let request = self.begin(Job::CompareFloat, &float::loading());
+        effects.push(Effect::CompareFloat(request, model.origin.clone(), model.quantising.clone()));
+    }
+
+    /// The worker is done, and gives its memory back.
+    pub(super) fn float_compared(
+        &mut self,
+        request: u32,
+        reply: Result<FloatComparison, Diagnostic>,
+        effects: &mut Vec<Effect>,
+    ) {
+        if !self.is_awaited(Job::CompareFloat, request) {
+            return;
+        }
+        let took = self.end(request);
+        effects.push(Effect::EndFloat);
+        match reply {
+            Ok(found) => {
+                self.said = format!("Compared with the float model: {} layers", found.layers.len());
+                self.took_ms = took;
+                self.quantisation.float = Some(Rc::new(found));
+            }
+            Err(trouble) => self.fail(Place::Quantisation, trouble),
+        }
     }
 
     /// Whether what is opened is the open model, quantised in another way.
@@ -149,6 +184,50 @@ mod tests {
         state.update(Event::Stop(Doer::Importer));
         assert_eq!(state.quantising, Quantising::default());
         assert!(!state.is_requantising() && !state.fragment().text().contains("mse"));
+    }
+
+    fn comparison() -> FloatComparison {
+        FloatComparison {
+            model: "small".to_owned(),
+            opinion: FloatComparison::TRACT.to_owned(),
+            samples: 8,
+            outputs: Vec::new(),
+            layers: Vec::new(),
+            not_compared: Vec::new(),
+            first_float_loss: None,
+            first_int8_loss: None,
+        }
+    }
+
+    #[test]
+    fn a_float_comparison_ends_its_worker_and_belongs_to_one_int8_model() {
+        let mut state = ready();
+        let effects = state.update(Event::CompareFloat);
+        assert!(matches!(&effects[..], [Effect::CompareFloat(_, Origin::Example(_), _)]));
+        let reply = Event::FloatCompared(request_of(&effects), Ok(comparison()));
+        assert_eq!(state.update(reply), [Effect::EndFloat]);
+        assert!(state.quantisation.float.is_some() && state.tasks.is_empty());
+        let effects = state.update(Event::Quantise(mse()));
+        assert!(state.quantisation.float.is_some(), "the last good view");
+        state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts()))));
+        assert!(state.quantisation.float.is_none());
+    }
+
+    #[test]
+    fn a_float_comparison_is_stopped_by_hand_and_by_another_model() {
+        let mut state = ready();
+        let first = request_of(&state.update(Event::CompareFloat));
+        assert_eq!(state.update(Event::Stop(Doer::Float)), [Effect::EndFloat]);
+        assert!(state.update(Event::FloatCompared(first, Ok(comparison()))).is_empty());
+        assert!(state.quantisation.float.is_none());
+        state.update(Event::CompareFloat);
+        let effects = state.update(Event::Quantise(mse()));
+        let opened = Ok(ImportReply::Opened(facts()));
+        let effects = state.update(Event::Imported(request_of(&effects), opened));
+        assert!(effects.contains(&Effect::EndFloat) && state.task(Job::CompareFloat).is_none());
+        let failed = request_of(&state.update(Event::CompareFloat));
+        state.update(Event::FloatCompared(failed, Err(trouble("tract does not run it", "", ""))));
+        assert!(state.trouble(Place::Quantisation).is_some());
     }
 
     #[test]

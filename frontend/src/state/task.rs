@@ -22,6 +22,8 @@ pub enum Job {
     Graph,
     /// What quantising does is examined.
     Examine,
+    /// The model is compared with the float model.
+    CompareFloat,
     /// The zoo is listed.
     Zoo,
     /// A network of the zoo is built in another size.
@@ -73,6 +75,7 @@ impl Job {
             | Self::Reorder
             | Self::Stores
             | Self::Judge => Doer::Importer,
+            Self::CompareFloat => Doer::Float,
             Self::Plan | Self::Compare => Doer::Planner,
             Self::Run => Doer::Emulator,
             Self::Desk => Doer::Desk,
@@ -86,7 +89,7 @@ impl Job {
             Self::Open => Place::Model,
             Self::Graph => Place::Graph,
             Self::Tiled => Place::Tiles,
-            Self::Examine => Place::Quantisation,
+            Self::Examine | Self::CompareFloat => Place::Quantisation,
             Self::Zoo | Self::ZooSize => Place::Zoo,
             Self::Fit => Place::Fit,
             Self::Plan | Self::Compare => Place::Plan,
@@ -103,6 +106,8 @@ impl Job {
 pub enum Doer {
     /// The importer.
     Importer,
+    /// The worker that compares with the float model.
+    Float,
     /// The planner.
     Planner,
     /// The emulator behind the server.

@@ -61,6 +61,7 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
         | Effect::Judge(request, _)
         | Effect::Package { request, .. }
         | Effect::Examine(request, ..)
+        | Effect::CompareFloat(request, ..)
         | Effect::ListZoo(request)
         | Effect::ExploreFit(request)
         | Effect::SizeZoo(request, _)

@@ -308,6 +308,8 @@ impl App {
                             facts={state.quantisation.facts.clone()} sort={state.quantisation.sort}
                             is_quantising={state.is_requantising()}
                             is_examining={state.task(Job::Examine).is_some()}
+                            float={state.quantisation.float.clone()}
+                            is_comparing_float={state.task(Job::CompareFloat).is_some()}
                             trouble={state.trouble(Place::Quantisation).cloned()}
                             plan={state.plan.clone()} {lit} on={on.clone()}
                             is_maximised={view == View::Quantisation} on_samples={self.on_samples.clone()} />

@@ -10,6 +10,7 @@ mod empty;
 mod facts;
 mod files;
 mod firmware;
+mod float;
 mod graph;
 mod header;
 mod hot;

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use tilewright_report::short_name;
+use tilewright_report::{FloatComparison, short_name};
 use web_sys::FileList;
 use yew::prelude::*;
 
 use super::chart::{px, use_width};
 use super::choice::Choice;
+use super::float::FloatSection;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::trouble_box;
@@ -16,6 +17,7 @@ use super::save::{save_buttons, save_text};
 use crate::message::{Calibration, PlanFacts, QuantisationFacts};
 use crate::state::{Event, OpenModel, Origin, Place, Quantising, Samples, Selection, View};
 use crate::view_model::figures;
+use crate::view_model::float::is_onnx;
 use crate::view_model::quantisation::{Column, Sort, bars, csv, decibels, real, rows, summary};
 use tilewright_report::Diagnostic;
 
@@ -44,6 +46,9 @@ pub struct Props {
     /// Whether the model is being quantised, or examined.
     pub is_quantising: bool,
     pub is_examining: bool,
+    /// How it compares with the float model, and whether that is being computed.
+    pub float: Option<Rc<FloatComparison>>,
+    pub is_comparing_float: bool,
     pub trouble: Option<Diagnostic>,
     pub plan: Option<Rc<PlanFacts>>,
     pub lit: Selection,
@@ -77,14 +82,20 @@ pub fn QuantisationPanel(props: &Props) -> Html {
     let body = if !facts.unknown.is_empty() {
         html! { <p class="waiting">{ "A model with operators that nothing here computes is not quantised." }</p> }
     } else if facts.calibration == Calibration::NotNeeded {
-        html! {
+        let already = html! {
             <p class="waiting" data-testid="int8-already">
                 { "The file is int8 already: its scales are its author's, and there are no float values to \
                    compare it with." }
             </p>
+        };
+        // tract computes what the file says, in integers too.
+        if is_onnx(&facts.file) {
+            html! { <>{ already }{ float(props) }</> }
+        } else {
+            already
         }
     } else {
-        html! { <>{ choice(props) }{ report(props, &drawing) }</> }
+        html! { <>{ choice(props) }{ report(props, &drawing) }{ float(props) }</> }
     };
     html! {
         <Panel view={View::Quantisation} is_maximised={props.is_maximised} on={props.on.clone()} {actions}>
@@ -93,6 +104,14 @@ pub fn QuantisationPanel(props: &Props) -> Html {
             }
             { body }
         </Panel>
+    }
+}
+
+fn float(props: &Props) -> Html {
+    html! {
+        <FloatSection name={props.model.facts.name.clone()} file={props.model.facts.file.clone()}
+            found={props.float.clone()} is_comparing={props.is_comparing_float}
+            is_waiting={props.is_quantising} plan={props.plan.clone()} lit={props.lit} on={props.on.clone()} />
     }
 }
 
@@ -242,7 +261,7 @@ struct ChartProps {
 }
 
 /// The plan's layer that the node of this name is part of.
-fn layer(plan: Option<&Rc<PlanFacts>>, name: &str) -> Option<usize> {
+pub fn layer(plan: Option<&Rc<PlanFacts>>, name: &str) -> Option<usize> {
     plan?.report.layers.iter().position(|row| row.name.split(" + ").any(|node| node == name))
 }
 

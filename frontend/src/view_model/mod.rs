@@ -8,6 +8,7 @@ pub mod figures;
 pub mod firmware;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod float;
 pub mod fragment;
 pub mod graph;
 pub mod hot;

@@ -1,6 +1,8 @@
 //! What runs inside the web workers. The work itself is plain Rust, tested on the host.
 
 mod checks;
+#[cfg(feature = "float")]
+pub mod float;
 #[cfg(feature = "importer")]
 pub mod graph;
 mod host;

@@ -35,6 +35,10 @@ struct Source<'b> {
     samples: Vec<Vec<u8>>,
     /// Of the file, if it is one; large weights of the model stay in it.
     file: Arc<Vec<u8>>,
+    /// Files that it keeps weights in, by name.
+    data: Vec<(String, Arc<dyn Store>)>,
+    /// Sizes of dimensions that it leaves open.
+    dims: Vec<(String, usize)>,
 }
 
 impl Source<'_> {
@@ -77,27 +81,54 @@ fn read<'b>(
                 .collect();
             let mut buffers = buffers.into_iter();
             let file = Arc::new(buffers.next().unwrap_or_default());
-            let data: Vec<(&str, Arc<dyn Store>)> = data
+            let data: Vec<(String, Arc<dyn Store>)> = data
                 .iter()
                 .zip(&mut buffers)
-                .map(|(name, bytes)| (last(name), Arc::new(bytes) as Arc<dyn Store>))
+                .map(|(name, bytes)| (last(name).to_owned(), Arc::new(bytes) as Arc<dyn Store>))
                 .collect();
-            // Dropped files have no folders.
-            let beside = |path: &str| {
-                let found = data.iter().find(|(name, _)| *name == last(path));
-                Ok(found.map(|(_, bytes)| Arc::clone(bytes)))
-            };
+            let beside = |path: &str| Ok(beside(&data, path));
             let given = ModelFile { name, bytes: Arc::<Vec<u8>>::clone(&file), beside: &beside };
             let model = import(&given, &dims, host)?;
-            Ok(Source { name, model, network: None, samples: buffers.collect(), file })
+            let samples = buffers.collect();
+            Ok(Source { name, model, network: None, samples, file, data, dims })
         }
         ModelSource::Zoo(name) => {
             let network = networks::network(name)?;
             let model = network.float().clone();
             let file = Arc::default();
-            Ok(Source { name, model, network: Some(network), samples: buffers, file })
+            let (network, samples) = (Some(network), buffers);
+            Ok(Source { name, model, network, samples, file, data: Vec::new(), dims: Vec::new() })
         }
     }
+}
+
+/// The file of weights that a model names by this path. Dropped files have no folders.
+fn beside(data: &[(String, Arc<dyn Store>)], path: &str) -> Option<Arc<dyn Store>> {
+    let found = data.iter().find(|(name, _)| name == last(path));
+    found.map(|(_, bytes)| Arc::clone(bytes))
+}
+
+/// What `compare` makes of the model that a request names, as it was before quantising and pruning,
+/// and of its int8 form.
+///
+/// # Errors
+/// As [`open`], and those of `compare`.
+#[cfg(feature = "float")]
+pub fn with_subject<T>(
+    request: &crate::message::FloatRequest,
+    int8: &Model,
+    buffers: Vec<Vec<u8>>,
+    host: &dyn Host,
+    compare: impl FnOnce(&tilewright_app::FloatSubject<'_>) -> Result<T, Diagnostic>,
+) -> Result<T, Diagnostic> {
+    let read = read(&request.source, buffers, host)?;
+    let samples = read.samples(&request.calibrating).unwrap_or(Samples::Random);
+    let beside = |path: &str| Ok(beside(&read.data, path));
+    let bytes = Arc::<Vec<u8>>::clone(&read.file);
+    let file = ModelFile { name: read.name, bytes, beside: &beside };
+    let file = read.network.is_none().then_some(&file);
+    let (model, dims) = (&read.model, &read.dims[..]);
+    compare(&tilewright_app::FloatSubject { file, dims, model, int8, samples })
 }
 
 /// The model of a file or the zoo as int8, and what is shown of it. One with operators that nothing

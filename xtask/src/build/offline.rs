@@ -105,6 +105,7 @@ mod tests {
             assert!(worker.contains(&format!("\"{name}\":\"{digest}\"")), "{name}");
         }
         assert!(!worker.contains("\"service-worker.js\""));
+        assert!(worker.contains("LATER = [\"float.js\", \"float_bg.wasm\"]"), "{worker}");
     }
 
     #[test]

@@ -39,11 +39,12 @@ enum Glue {
     Script,
 }
 
-/// The page and its two workers.
-pub const PAGE: [Program; 3] = [
+/// The page and its workers.
+pub const PAGE: [Program; 4] = [
     Program { name: "page", compiled: "page", glue: Glue::Module },
     Program { name: "planner", compiled: "planner", glue: Glue::Script },
     Program { name: "importer", compiled: "importer", glue: Glue::Script },
+    Program { name: "float", compiled: "float", glue: Glue::Script },
 ];
 /// The program of the JavaScript package.
 pub const PACKAGE: Program =
