@@ -14,6 +14,9 @@ use crate::{FloatError, blame};
 /// Orders of dimensions that are as good as this are not tried further.
 const RIGHT_DB: f64 = 40.0;
 
+/// What is guessed to be a tensor of the file differs less from it than any other tensor would.
+const LIKELY_DB: f64 = 20.0;
+
 /// What is compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'s> {
@@ -57,7 +60,8 @@ pub fn compare(
     let mut places = Places::new(base, subject.int8);
     let mut original = match (subject.file, &inputs) {
         (Some(file), Some(inputs)) => {
-            let wanted: BTreeSet<String> = places.by_name.keys().cloned().collect();
+            let guesses = places.all.iter().filter_map(|place| place.guess.as_ref());
+            let wanted: BTreeSet<String> = places.by_name.keys().chain(guesses).cloned().collect();
             let inputs = matched(base, inputs)?;
             let original = Original::open(file, &inputs, &wanted)?;
             for place in places.all.iter_mut().filter(|place| !place.is_output) {
@@ -252,6 +256,8 @@ struct Place {
     is_output: bool,
     /// Names of the file to find it under.
     names: Vec<String>,
+    /// Another, if it is one of several tensors that the importer made of one.
+    guess: Option<String>,
     /// Which of these it is, and the order of the file's dimensions in the graph, once they are found.
     found: Option<(String, Vec<usize>)>,
     /// The place of a reshape's operand: where the graph has another order, the reshape's values are
@@ -282,6 +288,7 @@ impl Places {
                 row,
                 is_output,
                 names: vec![tensor.name.clone()],
+                guess: whole(&tensor.name).map(str::to_owned),
                 found: None,
                 operand: None,
                 takes_operand: false,
@@ -305,11 +312,6 @@ impl Places {
             let operand = node.inputs.first().and_then(place);
             if let Some(index) = node.outputs.first().and_then(place) {
                 places.all[index].operand = operand;
-                // A convolution of a row has its name in the file on the reshape behind it.
-                if let Some(operand) = operand {
-                    let name = places.all[index].tensor.clone();
-                    places.all[operand].names.push(name);
-                }
             }
         }
         places
@@ -396,14 +398,18 @@ impl Place {
         }
         let mut reason = None;
         let mut best: Option<Match> = None;
-        for name in &self.names {
+        for name in self.names.iter().chain(&self.guess) {
+            let is_guess = self.guess.as_ref() == Some(name);
             let Some(array) = arrays.get(name) else { continue };
+            if is_guess && best.is_some() {
+                continue;
+            }
             let ways = ways(&array.dims, shape, self.is_output);
             if array.is_float == (tensor.dtype == DType::I32) {
                 reason = Some("it holds integers in one of the two".to_owned());
                 continue;
             }
-            if ways.orders.is_empty() && reason.is_none() {
+            if ways.orders.is_empty() && reason.is_none() && !is_guess {
                 reason =
                     Some(format!("its shape is {:?} in the file and {shape:?} here", array.dims));
             }
@@ -413,7 +419,9 @@ impl Place {
                 }
                 let laid_out = permuted(&array.values, &ways.dims, &order);
                 let ratio = ratio(&laid_out, values);
-                if best.as_ref().is_none_or(|best| ratio > best.ratio) {
+                if best.as_ref().is_none_or(|best| ratio > best.ratio)
+                    && (!is_guess || ratio > LIKELY_DB)
+                {
                     best = Some(Match { ratio, found: (name.clone(), order), laid_out });
                 }
             }
@@ -430,6 +438,13 @@ impl Place {
         self.found = Some(found);
         Ok(laid_out)
     }
+}
+
+/// The file's tensor that one of this name is a part of, as the importer counts parts. A convolution
+/// over a signal is the second part, between reshapes.
+fn whole(name: &str) -> Option<&str> {
+    let (whole, part) = name.rsplit_once('.')?;
+    (!part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit())).then_some(whole)
 }
 
 fn ratio(real: &[f32], values: &[f32]) -> f64 {
