@@ -118,7 +118,7 @@ fn run(cli: Cli) -> Result<bool> {
             Ok(true)
         }
         Command::Build { only, quick } => {
-            let selection = if quick { Selection::Start } else { Selection::Product };
+            let selection = if quick { Selection::Rest } else { Selection::Product };
             build::build(&project, &only, selection)?;
             Ok(true)
         }

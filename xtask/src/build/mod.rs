@@ -52,6 +52,8 @@ pub enum Selection {
     /// What comes first when the project is served: of the programs only the server, and a page without
     /// small programs and without firmware that is not there yet.
     Start,
+    /// What goes on behind the served page: the same with the worker of the float comparison.
+    Rest,
     /// All that belongs to them.
     Product,
     /// Every package with its tests besides. Cargo unites the features of all packages that are built
@@ -65,11 +67,14 @@ pub enum Selection {
 /// When a tool cannot be installed or a build fails.
 pub fn build(project: &Project, only: &[Part], selection: Selection) -> Result<()> {
     let wants = |part: Part| only.is_empty() || only.contains(&part);
-    let is_small = selection != Selection::Start;
+    let is_small = !matches!(selection, Selection::Start | Selection::Rest);
     let [page, package] = [wants(Part::Page), wants(Part::Js)];
     let mut programs = Vec::new();
     if page {
         programs.extend(wasm::PAGE);
+        if selection != Selection::Start || wasm::FLOAT.folder(project).is_dir() {
+            programs.push(wasm::FLOAT);
+        }
     }
     if package {
         programs.push(wasm::PACKAGE);
@@ -127,7 +132,7 @@ fn server(project: &Project, selection: Selection) -> Result<()> {
     let mut command = project.cargo(Workspace::Main, "build");
     command.arg("--release");
     match selection {
-        Selection::Start => command.args(["--package", "tilewright-server"]),
+        Selection::Start | Selection::Rest => command.args(["--package", "tilewright-server"]),
         Selection::Product => {
             let programs = ["tilewright-cli", "tilewright-cli-float", "tilewright-server"];
             command.args(programs.iter().flat_map(|name| ["--package", name]))

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 
-use super::wasm::PAGE;
+use super::wasm::{FLOAT, PAGE};
 use super::{compressed, files, hexadecimal, offline};
 use crate::project::Project;
 
@@ -78,7 +78,8 @@ fn all(project: &Project, is_small: bool) -> Result<Files> {
         add(&project.root.join(from), to, &mut all)?;
     }
     let [page, workers @ ..] = PAGE;
-    for worker in workers {
+    let float = FLOAT.folder(project).is_dir().then_some(FLOAT);
+    for worker in workers.into_iter().chain(float) {
         let (glue, program) = (format!("{}.js", worker.name), format!("{}_bg.wasm", worker.name));
         add(&worker.folder(project).join(&glue), &glue, &mut all)?;
         all.insert(program, read(&worker.file(project, is_small))?);

@@ -39,13 +39,15 @@ enum Glue {
     Script,
 }
 
-/// The page and its workers.
-pub const PAGE: [Program; 4] = [
+/// The page and the workers that it starts with.
+pub const PAGE: [Program; 3] = [
     Program { name: "page", compiled: "page", glue: Glue::Module },
     Program { name: "planner", compiled: "planner", glue: Glue::Script },
     Program { name: "importer", compiled: "importer", glue: Glue::Script },
-    Program { name: "float", compiled: "float", glue: Glue::Script },
 ];
+/// The worker that the page fetches when somebody compares with the float model. tract, which it links, takes
+/// about as long to compile as all else.
+pub const FLOAT: Program = Program { name: "float", compiled: "float", glue: Glue::Script };
 /// The program of the JavaScript package.
 pub const PACKAGE: Program =
     Program { name: "core", compiled: "tilewright_js", glue: Glue::Module };
@@ -72,9 +74,13 @@ pub fn compile(project: &Project, programs: &[Program]) -> Result<()> {
     command.args(["--profile", "web", "--target", TARGET]);
     // All programs come from one call, and the package's always with the page's: cargo unites the features
     // of both, so that what they depend on is compiled once.
-    command.args(["--package", "tilewright-frontend"]);
-    if programs.contains(&PAGE[0]) {
-        command.arg("--bins");
+    command.args(["--package", "tilewright-frontend", "--no-default-features"]);
+    let has_float = programs.contains(&FLOAT) || FLOAT.folder(project).is_dir();
+    for program in PAGE.iter().chain(has_float.then_some(&FLOAT)) {
+        command.arg(format!("--features=tilewright-frontend/{}", program.name));
+        if programs.contains(program) {
+            command.args(["--bin", program.compiled]);
+        }
     }
     if programs.contains(&PACKAGE) {
         command.args(["--package", "tilewright-js", "--lib"]);
