@@ -1,13 +1,12 @@
-//! The README's picture of the page, taken anew by
-//! `cargo test --release -p tilewright-tests --test screenshot -- --ignored`.
+//! Takes the README's picture of the page, `docs/page.png`, anew: `cargo run --release -p tilewright-tests --example
+//! screenshot`, after `cargo xtask build`.
 
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::project;
 use tilewright_tests::server::Server;
 
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "writes docs/page.png"]
-async fn the_readmes_picture() {
+#[tokio::main]
+async fn main() {
     let server = Server::start(&[]);
     let browser = Browser::start(1440, 900, false).await;
     let link = "#model=zoo:mobilenet-v2-w0.35-r96&board=stm32f746g-disco&strategy=auto&sram=65536";
