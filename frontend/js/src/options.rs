@@ -6,6 +6,7 @@ use js_sys::{Array, Object, Reflect};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_bytes::ByteBuf;
+use serde_json::Value;
 use tilewright_app::{Diagnostic, Resolved, resolve};
 use tilewright_model::quantise::{QuantiseOptions, RangeRule};
 use tilewright_plan::Micros;
@@ -104,8 +105,11 @@ impl Wishes {
                 let _ = Reflect::set(if is_of_file { &file } else { &settings }, &key, &value);
             }
         }
-        let read = |object: Object| serde_wasm_bindgen::Deserializer::from(JsValue::from(object));
-        Ok(Self { file: values(read(file))?, settings: values(read(settings))? })
+        let [file, settings] = [file, settings].map(JsValue::from);
+        // Of objects serde-wasm-bindgen reads the known keys alone; of JSON's an unknown one is an error.
+        let settings: Value = values(serde_wasm_bindgen::Deserializer::from(settings))?;
+        let file = values(serde_wasm_bindgen::Deserializer::from(file))?;
+        Ok(Self { file, settings: values(settings)? })
     }
 
     /// The wishes of an options object, or of a file's name alone.
