@@ -14,7 +14,7 @@ use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
 use tilewright_report::{Integrity, Kernels, Objective, Outputs, Packing, PlanSettings, choice};
 
-use values::{bytes, dimension, part, period};
+use values::{bytes, dimension, frames, part, period};
 
 /// Plans, shows and runs neural networks that are bigger than a microcontroller's memory.
 ///
@@ -148,7 +148,7 @@ pub struct OnBoard {
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub buffer: Option<Bytes>,
     /// Frames to compute one after the other, 1 to 1000: predicted times are those of all of them; else one
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = frames, allow_hyphen_values = true)]
     pub frames: Option<u32>,
     /// Class of the card in the board's slot; else the one that goes with the board
     #[arg(long, value_name = "CLASS")]
@@ -414,7 +414,7 @@ pub struct Verify {
     #[command(flatten)]
     pub on: OnBoard,
     /// Compare with the float model instead, without a board: an ONNX file is run by tract, and our
-    /// float and int8 interpreters are held against it, layer by layer, on at most 8 samples
+    /// float and int8 interpreters are compared with it, layer by layer, on at most 8 samples
     #[arg(long, conflicts_with_all = ["board", "input"])]
     pub float: bool,
     /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample

@@ -1,6 +1,7 @@
 //! Values of the command line's words.
 
 use tilewright_plan::{Bytes, Micros};
+use tilewright_report::MOST_FRAMES;
 
 /// A dimension that a file leaves open, with its value.
 pub fn dimension(text: &str) -> Result<(String, usize), String> {
@@ -17,6 +18,12 @@ pub fn part(text: &str) -> Result<u16, String> {
         Ok(part) if (0.0..=1.0).contains(&part) => Ok((part * 1000.0).round() as u16),
         _ => Err("give a part from 0 to 1, such as 0.4".to_owned()),
     }
+}
+
+/// How many frames.
+pub fn frames(text: &str) -> Result<u32, String> {
+    let frames = text.parse().ok().filter(|frames| (1..=MOST_FRAMES).contains(frames));
+    frames.ok_or_else(|| format!("give a number of frames from 1 to {MOST_FRAMES}"))
 }
 
 /// A time with its unit.
