@@ -22,11 +22,11 @@ pub fn loading() -> String {
 #[must_use]
 pub fn promise(file: &str) -> String {
     let how = if is_onnx(file) {
-        "Runs the original ONNX file in tract, an independent runtime, and holds our float interpreter \
-         and the int8 model against it: what differs as float is the importer's fault, what differs \
+        "Runs the original ONNX file in tract, an independent runtime, and compares our float interpreter \
+         and the int8 model with it: what differs as float is the importer's fault, what differs \
          only as int8 is the price of quantising."
     } else {
-        "Runs our float interpreter and holds the int8 model against it, layer by layer. tract, which \
+        "Runs our float interpreter and compares the int8 model with it, layer by layer. tract, which \
          is independent of it, runs ONNX files alone."
     };
     format!("{how} Loads {DOWNLOAD_MB} MB the first time.")
@@ -46,9 +46,9 @@ pub fn summary(found: &FloatComparison) -> String {
         count => format!("{count} samples"),
     };
     let opinion = if found.opinion == FloatComparison::INTERPRETER {
-        format!("Held against our float interpreter on {samples}.")
+        format!("Compared with our float interpreter on {samples}.")
     } else {
-        format!("Held against {}, which ran the original file, on {samples}.", found.opinion)
+        format!("Compared with {}, which ran the original file, on {samples}.", found.opinion)
     };
     format!(
         "{opinion} All figures are computed on this computer, by the browser; no board has run."
