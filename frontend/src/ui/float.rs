@@ -8,20 +8,14 @@ use yew::prelude::*;
 use super::chart::{px, use_width};
 use super::icon::{Glyph, icon};
 use super::parts::legend;
-use super::quantisation::layer;
+use super::quantisation::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, decibel_axis, layer};
 use super::save::{save_buttons, save_text};
 use crate::message::PlanFacts;
 use crate::state::{Event, Selection};
-use crate::view_model::figures;
 use crate::view_model::float::{
     MOST_DB, bars, cosine, csv, difference, left_out, note, promise, ratio, summary, top1, verdicts,
 };
 
-const LEFT: f64 = 40.0;
-const RIGHT: f64 = 8.0;
-const TOP: f64 = 12.0;
-const HEIGHT: f64 = 140.0;
-const BOTTOM: f64 = 24.0;
 /// Decibels between the lines of the axis.
 const STEP: f64 = 20.0;
 
@@ -143,16 +137,7 @@ fn Chart(props: &ChartProps) -> Html {
                     <svg role="img" width={px(width)} height={px(floor + BOTTOM)} aria-label={label}
                         data-testid="float-chart"
                         onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
-                        <g class="axis">
-                            { for ticks.map(|tick| html! {
-                                <g key={format!("{}", tick as i64)}>
-                                    <line x1={px(LEFT)} x2={px(width - RIGHT)} y1={px(y(tick))} y2={px(y(tick))} />
-                                    <text x={px(LEFT - 6.0)} y={px(y(tick) + 4.0)} text-anchor="end">
-                                        { figures::fixed(tick, 0) }
-                                    </text>
-                                </g>
-                            }) }
-                        </g>
+                        { decibel_axis(ticks, width, y) }
                         { for bars.iter().enumerate().map(|(index, bar)| {
                             let x = LEFT + index as f64 * column;
                             let layer = layer(props.plan.as_ref(), &bar.layer);

@@ -21,11 +21,11 @@ use crate::view_model::float::is_onnx;
 use crate::view_model::quantisation::{Column, Sort, bars, csv, decibels, real, rows, summary};
 use tilewright_report::Diagnostic;
 
-const LEFT: f64 = 40.0;
-const RIGHT: f64 = 8.0;
-const TOP: f64 = 12.0;
-const HEIGHT: f64 = 140.0;
-const BOTTOM: f64 = 24.0;
+pub(super) const LEFT: f64 = 40.0;
+pub(super) const RIGHT: f64 = 8.0;
+pub(super) const TOP: f64 = 12.0;
+pub(super) const HEIGHT: f64 = 140.0;
+pub(super) const BOTTOM: f64 = 24.0;
 /// How ranges can follow from values. The first is the usual one.
 const RULES: [(&str, &str); 5] = [
     (USUAL, "From the smallest to the largest value"),
@@ -286,16 +286,7 @@ fn Sensitivity(props: &ChartProps) -> Html {
                     <svg role="img" width={px(width)} height={px(floor + BOTTOM)} aria-label={label}
                         data-testid="sensitivity"
                         onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
-                        <g class="axis">
-                            { for ticks.map(|tick| html! {
-                                <g key={format!("{}", tick as i64)}>
-                                    <line x1={px(LEFT)} x2={px(width - RIGHT)} y1={px(y(tick))} y2={px(y(tick))} />
-                                    <text x={px(LEFT - 6.0)} y={px(y(tick) + 4.0)} text-anchor="end">
-                                        { figures::fixed(tick, 0) }
-                                    </text>
-                                </g>
-                            }) }
-                        </g>
+                        { decibel_axis(ticks, width, y) }
                         { for bars.iter().enumerate().map(|(index, bar)| {
                             let x = LEFT + index as f64 * column;
                             let layer = layer(props.plan.as_ref(), &bar.layer);
@@ -386,4 +377,23 @@ fn table(facts: &QuantisationFacts, props: &Props) -> Html {
             </table>
         </div>
     }
+}
+
+/// Lines across a chart at decibels, each with its number; `y` is where one lies.
+pub(super) fn decibel_axis(
+    ticks: impl Iterator<Item = f64>,
+    width: f64,
+    y: impl Fn(f64) -> f64,
+) -> Html {
+    let line = |tick: f64| {
+        html! {
+            <g key={format!("{}", tick as i64)}>
+                <line x1={px(LEFT)} x2={px(width - RIGHT)} y1={px(y(tick))} y2={px(y(tick))} />
+                <text x={px(LEFT - 6.0)} y={px(y(tick) + 4.0)} text-anchor="end">
+                    { figures::fixed(tick, 0) }
+                </text>
+            </g>
+        }
+    };
+    html! { <g class="axis">{ for ticks.map(line) }</g> }
 }
