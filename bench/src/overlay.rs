@@ -97,11 +97,11 @@ fn row(
         }
         let report = planned.report;
         let millis = |us: Option<tilewright_plan::Micros>| us.map_or(0.0, |us| us.0 / 1e3);
-        ms[index] = millis(report.latency_us);
+        ms[index] = millis(report.latency_us.map(|figure| *figure));
         sram[index] = report.peak_sram_bytes.0;
-        macs = report.macs;
+        macs = *report.macs;
         if (strategy, overlaid) == (Strategy::Overlay, Overlaid::THESIS) {
-            stall_ms = millis(report.stall_us);
+            stall_ms = millis(report.stall_us.map(|figure| *figure));
         }
     }
     Ok(Row {

@@ -225,20 +225,20 @@ fn in_sram(model: &Model) -> Result<Planned, String> {
 /// Its layers with products or windows.
 fn layers_of(planned: &Planned) -> Vec<LayerRow> {
     let mut layers = planned.report.layers.clone();
-    layers.retain(|layer| layer.macs > 0 || layer.op.contains("pool"));
+    layers.retain(|layer| layer.macs > 0.into() || layer.op.contains("pool"));
     layers
 }
 
 fn bytes(layer: &LayerRow) -> f64 {
     let volume = |shape: &[u32; 3]| shape.iter().map(|side| f64::from(*side)).product::<f64>();
-    layer.inputs.iter().map(volume).sum::<f64>() + volume(&layer.output) + layer.parameters as f64
+    layer.inputs.iter().map(volume).sum::<f64>() + volume(&layer.output) + *layer.parameters as f64
 }
 
 /// Operations of a layer in millions: products, or comparisons of a pool.
 fn millions(layer: &LayerRow) -> f64 {
     let input: u64 =
         layer.inputs.iter().map(|s| s.iter().map(|x| u64::from(*x)).product::<u64>()).sum();
-    (if layer.macs > 0 { layer.macs } else { input }) as f64 / 1e6
+    (if *layer.macs > 0 { *layer.macs } else { input }) as f64 / 1e6
 }
 
 /// Normalised arithmetic intensity, least and most: slow and fast cores and cards of the paper.
@@ -253,8 +253,8 @@ fn sizes(network: &str, layers: &[LayerRow], rows: &mut Vec<Row>) {
         .iter()
         .map(|layer| layer.output.iter().map(|side| u64::from(*side)).product::<u64>())
         .sum();
-    let weights: u64 = layers.iter().map(|layer| layer.parameters).sum();
-    let with_products = layers.iter().filter(|layer| layer.macs > 0);
+    let weights: u64 = layers.iter().map(|layer| *layer.parameters).sum();
+    let with_products = layers.iter().filter(|layer| layer.macs > 0.into());
     // The middle of the range decides.
     let bound = |layer: &&LayerRow| intensity(layer).iter().product::<f64>() >= 1.0;
     let compute = with_products.clone().filter(bound).count() as f64;
@@ -278,9 +278,9 @@ fn wear(network: &Network, given: (&Model, &Planned), rows: &mut Vec<Row>) -> Re
     let card = Card { bytes: Bytes(64_000_000_000), ..card };
     let clock = board.core.clock.hertz;
     let Planned { plan, mut report, timeline, .. } = given.1.clone();
-    (report.frames, report.latency_us) = (STREAM, Some(swapped.end.at(clock)));
-    report.card_written_bytes = Bytes(swapped.written.0 * u64::from(STREAM));
-    report.card_writes = swapped.writes * u64::from(STREAM);
+    (report.frames, report.latency_us) = (STREAM, Some(swapped.end.at(clock).into()));
+    report.card_written_bytes = Bytes(swapped.written.0 * u64::from(STREAM)).into();
+    report.card_writes = (swapped.writes * u64::from(STREAM)).into();
     let wear = Wear::of(&report, &card, None).ok_or("no source says how long it lasts")?;
     let what = "years that a card of 64 GB lasts";
     if let (Some([first, last]), Some(half)) = (wear.years, wear.half_years) {

@@ -1,10 +1,8 @@
-//! Energy of a frame and wear of the card, for people, and their keys in a run's JSON.
+//! Energy of a frame and wear of the card, for people.
 
-use serde_json::{Map, Value, json};
-use tilewright_app::{Diagnostic, EnergyAndWear};
+use tilewright_app::EnergyAndWear;
 use tilewright_report::Kind;
 
-use crate::report::keys;
 use crate::text::{Facts, bytes, decimal_bytes, joules, micros, number, years};
 
 /// In words.
@@ -67,21 +65,6 @@ pub fn tell(used: &EnergyAndWear, facts: &mut Facts) {
     if let Some(half) = wear.half_years {
         facts.add("half of its cells", years(half), kind);
     }
-}
-
-/// Adds the keys `integrity`, `energy`, `energy_unknown` and `wear`, and their kinds.
-///
-/// # Errors
-/// Reports hold text and numbers only, so an error is ours.
-pub fn insert(used: &EnergyAndWear, all: &mut Map<String, Value>) -> Result<(), Diagnostic> {
-    if let Some(energy) = used.energy_uj() {
-        all.insert("energy_uj".to_owned(), json!(energy));
-    }
-    all.extend(keys(&used.view())?);
-    if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
-        kinds.extend(EnergyAndWear::kinds().map(|(key, kind)| (key, json!(kind))));
-    }
-    Ok(())
 }
 
 /// One of both if they read the same.

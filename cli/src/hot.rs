@@ -30,10 +30,10 @@ fn per_mac(layer: &LayerCount) -> String {
     if layer.macs == 0 {
         return String::new();
     }
-    let of = |value: u64| value as f64 / layer.macs as f64;
+    let of = |value: u64| value as f64 / *layer.macs as f64;
     format!(
         ": {:.2} instructions (counted) and {:.2} cycles (modelled) a MAC",
-        of(layer.instructions),
+        of(*layer.instructions),
         of(layer.cycles.0)
     )
 }
@@ -49,7 +49,7 @@ fn listing(block: &HotBlock, whole: u64) -> String {
         share(block.cycles.0, whole),
         block.address,
         block.function,
-        number(block.runs),
+        number(*block.runs),
         number(block.cycles.0),
         number(block.branch_cycles.0),
         number(block.flash_cycles.0),
@@ -61,10 +61,13 @@ fn listing(block: &HotBlock, whole: u64) -> String {
         ("instruction", Side::Left),
     ]);
     for line in &block.listing {
-        let stall =
-            if line.stall_cycles == 0 { String::new() } else { number(line.stall_cycles.into()) };
+        let stall = if line.stall_cycles == 0 {
+            String::new()
+        } else {
+            number((*line.stall_cycles).into())
+        };
         let cause = line.cause.word().to_owned();
-        table.row([number(line.cycles.into()), stall, cause, line.text.clone()]);
+        table.row([number((*line.cycles).into()), stall, cause, line.text.clone()]);
     }
     text.push_str(&table.print());
     text
@@ -81,25 +84,29 @@ mod tests {
         let line = ListedInstruction {
             text: "3401  adds r4, #1".into(),
             cause: Cause::Other,
-            cycles: 1,
-            stall_cycles: 2,
+            cycles: 1.into(),
+            stall_cycles: 2.into(),
         };
         let block = HotBlock {
             address: 0x0800_0040,
             function: "sum".into(),
-            runs: 1_000,
-            cycles: Cycles(3_000),
-            branch_cycles: Cycles(0),
-            flash_cycles: Cycles(0),
+            runs: 1_000.into(),
+            cycles: Cycles(3_000).into(),
+            branch_cycles: Cycles(0).into(),
+            flash_cycles: Cycles(0).into(),
             listing: vec![line],
         };
-        let stall = CauseCount { cause: Cause::Stall, instructions: 0, cycles: Cycles(2_000) };
+        let stall = CauseCount {
+            cause: Cause::Stall,
+            instructions: 0.into(),
+            cycles: Cycles(2_000).into(),
+        };
         let layer = LayerCount {
             name: "conv".into(),
             op: "conv".into(),
-            macs: 2_000,
-            instructions: 1_000,
-            cycles: Cycles(4_000),
+            macs: 2_000.into(),
+            instructions: 1_000.into(),
+            cycles: Cycles(4_000).into(),
             profile: Some(LayerProfile { causes: vec![stall], blocks: vec![block] }),
         };
         let text = text(std::slice::from_ref(&layer));

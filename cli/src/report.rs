@@ -1,15 +1,17 @@
 //! Plans and runs for people, and a run's JSON.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tilewright_app::{
-    Diagnostic, Done, EnergyAndWear, Mode, OutputValues, PlanView, Port, Prepared, RunResult,
+    Diagnostic, Done, EnergyAndWear, EnergyAndWearView, Mode, OutputValues, PlanView, Port,
+    Prepared, RunResult,
 };
 use tilewright_board::Board;
 use tilewright_plan::Micros;
 use tilewright_planner::Planned;
 use tilewright_report::{
-    Fault, Kind, PREDICTION_MAY_BE_OFF, PlanReport, StackUse, over_prediction, plain, sentence,
-    short_name,
+    Counted, Fault, Kind, Modelled, PREDICTION_MAY_BE_OFF, PlanReport, StackUse, kinds_of,
+    over_prediction, plain, sentence, short_name,
 };
 
 use crate::energy_and_wear;
@@ -36,13 +38,12 @@ pub fn plan(planned: &Planned, board: &Board, used: &EnergyAndWear) -> String {
         report.strategy,
         report.input
     );
-    let kind = |key: &str| report.kinds.get(key).copied();
     let mut facts = Facts::default();
     if let Some(why) = report.no_room() {
         facts.add("fits", format!("no: {}", sentence(&why.what)), None);
         facts.add("where", why.place, None);
     } else {
-        facts.add("fits", "yes", kind("fits"));
+        facts.add("fits", "yes", Some(Kind::Proved));
     }
     if report.elements != "int8" {
         let what = format!("{}: memory alone is planned, there is no program", report.elements);
@@ -55,29 +56,29 @@ pub fn plan(planned: &Planned, board: &Board, used: &EnergyAndWear) -> String {
     // What was allowed, which may be less than the board has.
     let limit = bytes(report.sram_limit_bytes.0);
     let peak = format!("{} of {limit}", bytes(report.peak_sram_bytes.0));
-    facts.add("SRAM for tensors", peak, kind("peak_sram_bytes"));
+    facts.add("SRAM for tensors", peak, Some(report.peak_sram_bytes.kind()));
     let loaded = planned.memory.loaded_bytes.0;
     if loaded > 0 {
         let text = format!("{}: copied once, at boot", bytes(loaded));
-        facts.add("of that weights", text, kind("peak_sram_bytes"));
+        facts.add("of that weights", text, Some(report.peak_sram_bytes.kind()));
     }
     for stage in &report.stages {
-        facts.add(&stage.what, bytes(stage.bytes.0), kind("stages"));
+        facts.add(&stage.what, bytes(stage.bytes.0), Some(stage.bytes.kind()));
     }
     // Where tensors come from elsewhere, nothing has to lie in SRAM: a bound of 0 bytes tells nothing.
     if report.lower_bound_bytes.0 > 0 {
         let bound = if report.proved { ": none needs less" } else { "" };
         let bound = format!("{}{bound}", bytes(report.lower_bound_bytes.0));
-        facts.add("lower bound", bound, kind("lower_bound_bytes"));
+        facts.add("lower bound", bound, Some(report.lower_bound_bytes.kind()));
     }
     let flash = format!("{} of {}", bytes(report.flash_bytes.0), bytes(board.plan_bytes().0));
-    facts.add("flash for the plan", flash, kind("flash_bytes"));
+    facts.add("flash for the plan", flash, Some(report.flash_bytes.kind()));
     for (name, what) in [("sparse", "without zeros"), ("transformed", "transformed")] {
         let layers = report.layers.iter().filter_map(|layer| layer.packing.as_ref());
         let layers: Vec<_> = layers.filter(|packing| packing.name == name).collect();
         if !layers.is_empty() {
-            let more: i64 = layers.iter().map(|packing| packing.more_flash_bytes).sum();
-            let saved: i64 = layers.iter().map(|packing| packing.saved_cycles).sum();
+            let more: i64 = layers.iter().map(|packing| *packing.more_flash_bytes).sum();
+            let saved: i64 = layers.iter().map(|packing| *packing.saved_cycles).sum();
             let side = |more: i64| if more < 0 { "less" } else { "more" };
             let text = format!(
                 "{} layers: {} {} of flash, {} cycles {} (modelled)",
@@ -87,36 +88,37 @@ pub fn plan(planned: &Planned, board: &Board, used: &EnergyAndWear) -> String {
                 number(saved.unsigned_abs()),
                 side(-saved)
             );
-            facts.add(&format!("weights {what}"), text, kind("packing_flash_bytes"));
+            facts.add(&format!("weights {what}"), text, Some(report.packing_flash_bytes.kind()));
         }
     }
-    facts.add("MACs", number(report.macs), kind("macs"));
+    facts.add("MACs", number(*report.macs), Some(report.macs.kind()));
     if let Some(tiles) = &report.tiles {
-        let part = 100.0 * report.recomputed_macs as f64
-            / (report.macs - report.recomputed_macs).max(1) as f64;
-        let text = format!("{tiles}: {} MACs again, {part:.1} %", number(report.recomputed_macs));
-        facts.add("in tiles", text, kind("recomputed_macs"));
+        let part = 100.0 * *report.recomputed_macs as f64
+            / (*report.macs - *report.recomputed_macs).max(1) as f64;
+        let text = format!("{tiles}: {} MACs again, {part:.1} %", number(*report.recomputed_macs));
+        facts.add("in tiles", text, Some(report.recomputed_macs.kind()));
     }
     if let Some(latency) = report.latency_us {
         let of_frames = match report.frames {
             1 => String::new(),
             frames => format!(" for {frames} frames"),
         };
-        facts.add("latency", format!("{}{of_frames}", micros(latency.0)), kind("latency_us"));
+        facts.add("latency", format!("{}{of_frames}", micros(latency.0)), Some(latency.kind()));
     }
     if let Some(transfer) = report.transfer_us.filter(|transfer| transfer.0 > 0.0) {
         let moved = [report.read_bytes, report.written_bytes].map(|moved| bytes(moved.0));
         let [read, written] = moved;
         let text = format!("{}: {read} read, {written} written", micros(transfer.0));
-        facts.add("transfers", text, kind("transfer_us"));
+        facts.add("transfers", text, Some(transfer.kind()));
         let times = [("compute", report.compute_us), ("core waits", report.stall_us)];
-        for ((name, time), key) in times.into_iter().zip(["compute_us", "stall_us"]) {
-            facts.add(name, time.map_or_else(String::new, |time| micros(time.0)), kind(key));
+        for (name, time) in times {
+            let text = time.map_or_else(String::new, |time| micros(time.0));
+            facts.add(name, text, time.map(|time| time.kind()));
         }
         if let (Some(bound), Some(latency)) = (report.bound_us, report.latency_us) {
             let gap = 100.0 * (latency.0 / bound.0.max(1e-9) - 1.0);
             let text = format!("{}: {gap:.1} % below", micros(bound.0));
-            facts.add("no schedule is faster than", text, kind("bound_us"));
+            facts.add("no schedule is faster than", text, Some(bound.kind()));
         }
     }
     energy_and_wear::tell(used, &mut facts);
@@ -151,10 +153,10 @@ pub fn plan(planned: &Planned, board: &Board, used: &EnergyAndWear) -> String {
                 },
             },
             shape(&layer.output),
-            number(layer.macs),
+            number(*layer.macs),
             number(layer.flash_bytes.0),
             live,
-            if report.latency_us.is_some() { number(layer.cycles) } else { String::new() },
+            if report.latency_us.is_some() { number(*layer.cycles) } else { String::new() },
         ]);
     }
     text.push('\n');
@@ -233,7 +235,7 @@ pub fn why_not(report: &PlanReport) -> String {
         (&latency, Side::Right),
     ]);
     for remedy in &reason.remedies {
-        let missing = remedy.needed_bytes - remedy.available_bytes;
+        let missing = *remedy.needed_bytes - *remedy.available_bytes;
         table.row([
             remedy.text.clone(),
             if remedy.fits {
@@ -273,17 +275,17 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, used: &Energy
         if output.indices.is_some() {
             facts.add("class", format!("{class}{label}"), None);
         } else {
-            let value = output.values.get(class).copied().unwrap_or(0);
+            let value = output.values.get(*class).copied().unwrap_or(0);
             let real = output.scale * f32::from(i16::from(value) - output.zero);
             facts.add("largest output", format!("{class}{label} with {real:.3}"), None);
         }
     }
-    facts.add("instructions", number(result.instructions), Some(Kind::Counted));
+    facts.add("instructions", number(*result.instructions), Some(Kind::Counted));
     facts.add("cycles", number(result.cycles.0), Some(Kind::Modelled));
     // What is planned for several runs is predicted for all of them.
     let part = f64::from(result.frames) / f64::from(report.frames.max(1));
     let predicted = report.latency_us.map(|latency| Micros(latency.0 * part));
-    let over = predicted.and_then(|predicted| over_prediction(result.latency_us, predicted));
+    let over = predicted.and_then(|predicted| over_prediction(*result.latency_us, predicted));
     let predicted = predicted.map(|latency| format!(" (predicted {})", micros(latency.0)));
     let of_frames = match result.frames {
         1 => String::new(),
@@ -298,7 +300,7 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, used: &Energy
         );
         facts.add("prediction", text, Some(Kind::Modelled));
     }
-    if result.given_up > 0 {
+    if *result.given_up > 0 {
         let times = if result.given_up == 1 { "once" } else { "more than once" };
         let lost = micros(result.given_up_us.0);
         let what = format!("{times}, behind {lost}: what the card held was lost");
@@ -327,13 +329,13 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, used: &Energy
         let per_mac = if layer.macs == 0 {
             String::new()
         } else {
-            format!("{:.2}", layer.instructions as f64 / layer.macs as f64)
+            format!("{:.2}", *layer.instructions as f64 / *layer.macs as f64)
         };
         table.row([
             short_name(&layer.name).to_owned(),
             layer.op.clone(),
-            number(layer.macs),
-            number(layer.instructions),
+            number(*layer.macs),
+            number(*layer.instructions),
             per_mac,
             number(layer.cycles.0),
         ]);
@@ -374,7 +376,7 @@ fn verified(result: &RunResult) -> String {
         ),
         (None, Some(true)) => {
             let layers = result.layers.len() * usize::from(result.frames);
-            format!("yes: {}", agreement(result.compared_layers, layers))
+            format!("yes: {}", agreement(*result.compared_layers, layers))
         }
         _ => "not compared".to_owned(),
     }
@@ -425,7 +427,7 @@ pub fn plan_json(
 }
 
 /// A run as one flat object: the plan's keys, `latency_us` as `predicted_latency_us`; then the
-/// run's own keys.
+/// run's own keys, energy and wear, and the kinds of all figures.
 ///
 /// # Errors
 /// Reports hold text and numbers only, so an error is ours.
@@ -435,81 +437,54 @@ pub fn run_json(
     done: &Done,
     used: &EnergyAndWear,
 ) -> Result<Value, Diagnostic> {
-    let mut all = keys(report)?;
     let result = &done.result;
-    if let Some(predicted) = all.remove("latency_us") {
-        // Of what is planned for several runs as much as one takes.
-        let part = f64::from(result.frames) / f64::from(report.frames.max(1));
-        let predicted = predicted.as_f64().map(|latency| latency * part);
-        let over = predicted.and_then(|us| over_prediction(result.latency_us, Micros(us)));
-        all.insert("predicted_latency_us".to_owned(), json!(predicted));
-        all.insert("over_prediction".to_owned(), json!(over));
-    }
+    // Of what is planned for several runs as much as one takes.
+    let part = f64::from(result.frames) / f64::from(report.frames.max(1));
+    let predicted = report.latency_us.map(|latency| Micros(latency.0 * part));
     let values = |output: &OutputValues| match &output.indices {
         Some(indices) => json!(indices),
         None => json!(output.values),
     };
-    let outputs: Vec<Value> = result.outputs.iter().map(values).collect();
     let model = &prepared.model;
     let details = (0..model.outputs.len()).map(|position| Port::of_output(model, position));
-    let details: Vec<Port> = details.collect();
-    let own = json!({
-        "samples": prepared.samples,
-        "mode": result.mode,
-        "invoke_frames": result.frames,
-        "passed_steps": result.passed_steps,
-        "given_up": result.given_up,
-        "given_up_us": result.given_up_us,
-        "engine": result.engine,
-        "plan_id": result.plan_id,
-        "verified": result.verified,
-        "compared_layers": result.compared_layers,
-        "difference": result.difference,
-        "fault": result.fault,
-        "stack": result.stack,
-        "instructions": result.instructions,
-        "cycles": result.cycles,
-        "latency_us": result.latency_us,
-        "counts": result.counts,
-        "boot": result.boot,
-        "load": result.load,
-        "top1": result.top1,
-        "top1_label": result.top1_label,
-        "outputs": outputs,
-        "output_details": details,
-        "layers": result.layers,
-        "unknown_registers": result.unknown_registers,
-        "console": result.console,
-    });
-    all.extend(keys(&own)?);
-    energy_and_wear::insert(used, &mut all)?;
-    if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
-        let modelled = [
-            "predicted_latency_us",
-            "over_prediction",
-            "latency_us",
-            "cycles",
-            "given_up_us",
-            "layers[].cycles",
-            "layers[].profile.causes[].cycles",
-            "layers[].profile.blocks[].cycles",
-            "layers[].profile.blocks[].listing[].cycles",
-        ];
-        let counted = [
-            "verified",
-            "compared_layers",
-            "stack",
-            "given_up",
-            "instructions",
-            "top1",
-            "outputs",
-            "layers[].instructions",
-            "layers[].profile.causes[].instructions",
-            "layers[].profile.blocks[].runs",
-        ];
-        for (keys, kind) in [(&modelled[..], Kind::Modelled), (&counted[..], Kind::Counted)] {
-            kinds.extend(keys.iter().map(|key| ((*key).to_owned(), json!(kind))));
-        }
-    }
+    let besides = RunKeys {
+        predicted_latency_us: predicted.map(Modelled::new),
+        over_prediction: predicted
+            .and_then(|predicted| over_prediction(*result.latency_us, predicted))
+            .map(Modelled::new),
+        energy_uj: used.energy_uj().map(Modelled::new).or(report.energy_uj),
+        samples: &prepared.samples,
+        invoke_frames: result.frames,
+        outputs: result.outputs.iter().map(values).collect::<Vec<_>>().into(),
+        output_details: details.collect(),
+        energy_and_wear: used.view(),
+    };
+    let mut of_run = keys(result)?;
+    // A run's frames are those of the plan; its timeline is written by `--perfetto`.
+    of_run.retain(|key, _| !["frames", "timeline", "plan", "emulation_wall_ns"].contains(&&**key));
+    let mut all = keys(report)?;
+    all.extend(of_run);
+    all.extend(keys(&besides)?);
+    let mut kinds = kinds_of(report);
+    kinds.extend(kinds_of(result));
+    kinds.extend(kinds_of(&besides));
+    let is_told = |key: &str| all.contains_key(key.split(['.', '[']).next().unwrap_or(key));
+    kinds.retain(|key, _| is_told(key));
+    all.insert("kinds".to_owned(), json!(kinds));
     Ok(Value::Object(all))
+}
+
+/// What a run's JSON has besides the keys of plan and run.
+#[derive(Serialize)]
+struct RunKeys<'r> {
+    predicted_latency_us: Option<Modelled<Micros>>,
+    over_prediction: Option<Modelled<f64>>,
+    energy_uj: Option<Modelled<f64>>,
+    samples: &'r str,
+    invoke_frames: u16,
+    /// In the place of the run's: for each output its values alone.
+    outputs: Counted<Vec<Value>>,
+    output_details: Vec<Port>,
+    #[serde(flatten)]
+    energy_and_wear: EnergyAndWearView<'r>,
 }

@@ -100,7 +100,7 @@ fn streamed(board: &Board, model: &Model, integrity: Integrity) -> Option<Swappe
     let asked = |sram| Options { sram, integrity, ..Options::default() };
     let little = plan(model, board, Strategy::Stream, &asked(Some(Bytes(512)))).unwrap();
     let sram = little.report.does_not_fit.unwrap().needed_bytes;
-    let made = Swapped::with(Strategy::Stream, board, model, SEED, &asked(Some(sram))).unwrap();
+    let made = Swapped::with(Strategy::Stream, board, model, SEED, &asked(Some(*sram))).unwrap();
     let view = made.plan.views[made.plan.main.as_ref().unwrap().inputs[0].view as usize];
     (view.space() == Some(Space::Card)).then_some(made)
 }

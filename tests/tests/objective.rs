@@ -109,7 +109,7 @@ fn what_fits_nowhere_says_what_depth_first_groups_would_need() {
     let report = planned(&model, Strategy::Auto, &options).report;
     let needed = report.does_not_fit.map(|why| why.needed_bytes).unwrap();
     assert!(least <= needed && needed < reordered, "{least} {needed} {reordered}");
-    let options = Options { sram: Some(needed), ..options };
+    let options = Options { sram: Some(*needed), ..options };
     assert!(planned(&model, Strategy::Auto, &options).report.fits, "{needed}");
 }
 

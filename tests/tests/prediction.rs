@@ -169,7 +169,7 @@ fn layers_of_searched_networks_are_predicted() {
             counted[usize::from(steps[count.step as usize].layer)] += count.cycles;
         }
         for (layer, counted) in planned.report.layers.iter().zip(counted) {
-            let error = permille(layer.cycles, counted);
+            let error = permille(*layer.cycles, counted);
             if ["conv", "depthwise"].contains(&layer.op.as_str()) && error > LAYER_PERMILLE {
                 beyond.push(format!("{name} on {id}, {}: {error} ‰ of {counted}", layer.name));
             }

@@ -95,7 +95,7 @@ fn reordering_never_needs_more_memory_and_sometimes_less() {
             tilewright_planner::plan(&model, &board(), strategy, &options).unwrap().report
         };
         let (given, ordered) = (report(Strategy::Resident), report(Strategy::Reordered));
-        assert!(ordered.lower_bound_bytes <= ordered.peak_sram_bytes, "model {seed}");
+        assert!(*ordered.lower_bound_bytes <= *ordered.peak_sram_bytes, "model {seed}");
         proved += u64::from(ordered.proved);
         assert!(ordered.peak_sram_bytes <= given.peak_sram_bytes, "model {seed}");
         better += u64::from(ordered.peak_sram_bytes < given.peak_sram_bytes);

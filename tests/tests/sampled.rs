@@ -65,7 +65,7 @@ fn compared(model: &Model, board: &str, way: Way) -> (u64, u64) {
     for of_layer in &full.layers {
         let steps = || full.steps.iter().filter(|step| step.layer == of_layer.layer);
         let causes = &of_layer.profile.causes;
-        let instructions: u64 = causes.iter().map(|count| count.instructions).sum();
+        let instructions: u64 = causes.iter().map(|count| *count.instructions).sum();
         let counted: u64 = steps().map(|step| step.instructions).sum();
         assert_eq!(instructions, counted, "{name}: layer {}", of_layer.layer);
         let cycles: u64 = steps().map(|step| step.cycles).sum();

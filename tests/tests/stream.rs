@@ -155,13 +155,13 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         let slices = |kind| timeline.slices.iter().filter(|s| s.kind == kind).count();
         assert_eq!(slices(SliceKind::Compute), core.len(), "{what}: the simulation ends early");
         assert_eq!(slices(SliceKind::Copy), card.len(), "{what}: the simulation ends early");
-        assert!(report.lower_bound_bytes <= report.peak_sram_bytes, "{what}");
+        assert!(*report.lower_bound_bytes <= *report.peak_sram_bytes, "{what}");
         assert!(!report.proved, "{what}");
         if !report.fits {
             let missing = report.does_not_fit.unwrap();
             assert!(missing.needed_bytes > missing.available_bytes, "{what}");
             // What is said to be enough is.
-            let options = Options { sram: Some(missing.needed_bytes), ..options };
+            let options = Options { sram: Some(*missing.needed_bytes), ..options };
             assert!(planned(&model, &board, &options).report.fits, "{what}: {missing:?}");
             too_small += 1;
             continue;
@@ -246,7 +246,7 @@ fn without_external_ram_it_lies_on_the_card() {
         }
         came += 1;
         wide += usize::from(plan.tensors.iter().any(|tensor| tensor.pitch.is_some()));
-        assert!(report.card_written_bytes > Bytes(0), "{what}");
+        assert!(report.card_written_bytes > Bytes(0).into(), "{what}");
         assert!(report.bound_us <= report.latency_us, "{what}: {:?}", report.bound_us);
         if integrity == Integrity::Sealed {
             continue;
@@ -287,7 +287,7 @@ fn the_frame_lies_on_the_card_where_nothing_fits_otherwise() {
         let what = format!("{}, {:?}, {:?}", model.name, options.sram, options.integrity);
         check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
         assert_eq!(report.input, "streamed", "{what}");
-        assert!(report.peak_sram_bytes <= options.sram.unwrap(), "{what}");
+        assert!(report.peak_sram_bytes <= options.sram.unwrap().into(), "{what}");
         let inputs: Vec<u32> = model.inputs.iter().map(|id| id.0 as u32).collect();
         let mut tensors = plan.tensors.iter().filter(|t| inputs.contains(&t.tensor));
         came += 1;

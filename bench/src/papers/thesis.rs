@@ -219,8 +219,9 @@ fn sizes(rows: &mut Vec<Row>) -> Result<(), String> {
     let board = board("paper-tinyops-f469")?;
     let resident = |name: &str| {
         let report = plan(&model(name)?, &board, Strategy::Resident, None)?.report;
-        let parameters: u64 = report.layers.iter().map(|layer| layer.parameters).sum();
-        let [macs, sram] = [report.macs, report.peak_sram_bytes.0].map(|figure| figure as f64);
+        let parameters: u64 = report.layers.iter().map(|layer| *layer.parameters).sum();
+        let [macs, sram] =
+            [report.macs, report.peak_sram_bytes.0.into()].map(|figure| *figure as f64);
         Ok::<_, String>((macs / 1e6, sram / 1024.0, parameters as f64, report.flash_bytes.0 as f64))
     };
     for (name, flash, ram) in SCALED {

@@ -40,9 +40,9 @@ impl Point {
             budget_bytes: report.sram_limit_bytes.0,
             peak_sram_bytes: report.peak_sram_bytes.0,
             steps: program.and_then(|p| p.lanes.first()).map_or(0, |lane| lane.steps.len()),
-            latency_us: time(report.latency_us),
-            transfer_us: time(report.transfer_us),
-            stall_us: time(report.stall_us),
+            latency_us: time(report.latency_us.map(|figure| *figure)),
+            transfer_us: time(report.transfer_us.map(|figure| *figure)),
+            stall_us: time(report.stall_us.map(|figure| *figure)),
             read_bytes: report.read_bytes.0,
             written_bytes: report.written_bytes.0,
         }

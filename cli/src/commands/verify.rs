@@ -61,8 +61,8 @@ fn with(emulated: &mut Emulated, strategy: Strategy) -> Result<Verified, Diagnos
         not_applicable: None,
         verified: result.as_ref().and_then(|result| result.verified),
         layers: result.as_ref().map_or(0, |result| result.layers.len()),
-        compared_layers: result.as_ref().map_or(0, |result| result.compared_layers),
-        instructions: result.as_ref().map_or(0, |result| result.instructions),
+        compared_layers: result.as_ref().map_or(0, |result| *result.compared_layers),
+        instructions: result.as_ref().map_or(0, |result| *result.instructions),
         difference: result.as_ref().and_then(|result| result.difference.clone()),
         fault: result.and_then(|result| result.fault).map(|fault| fault.message),
     })

@@ -6,7 +6,9 @@ use tilewright_image::Checks;
 use tilewright_plan::{Bytes, LaneKind, Micros};
 use tilewright_planner::simulate::checking;
 use tilewright_planner::{Integrity, Options, Planned};
-use tilewright_report::{Energy, Kind, NoPower, PlanReport, RunResult, Timeline, Wear};
+use tilewright_report::{
+    Counted, Energy, Modelled, NoPower, PlanReport, RunResult, Timeline, Wear,
+};
 
 /// How a plan is used: on a board with a card, a frame each period.
 #[derive(Debug)]
@@ -78,45 +80,32 @@ pub struct EnergyAndWearView<'e> {
     /// What checking the card's bytes takes; null if nothing is checked.
     pub integrity: Option<IntegrityView>,
     /// Energy of a frame; null if it is not known.
-    pub energy: Option<&'e Energy>,
+    pub energy: Option<Modelled<&'e Energy>>,
     /// Why it is not known.
     pub energy_unknown: Option<String>,
     /// Wear of the card; null if none is used.
-    pub wear: Option<&'e Wear>,
+    pub wear: Option<Modelled<&'e Wear>>,
 }
 
 /// What checking the card's bytes takes.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct IntegrityView {
     /// Checksums, or tags, in flash.
-    pub checksums: u64,
+    pub checksums: Counted<u64>,
     /// Bytes of flash for them.
-    pub flash_bytes: Bytes,
+    pub flash_bytes: Counted<Bytes>,
     /// Checksums, or tags, of sectors that programs write.
-    pub sector_checksums: u64,
+    pub sector_checksums: Counted<u64>,
     /// Bytes of SRAM for them.
-    pub sram_bytes: Bytes,
+    pub sram_bytes: Counted<Bytes>,
     /// Bytes that are checked in a frame.
-    pub checked_bytes: Bytes,
+    pub checked_bytes: Counted<Bytes>,
     /// Bytes that come or go without.
-    pub unchecked_bytes: Bytes,
+    pub unchecked_bytes: Counted<Bytes>,
     /// Tags that are made or compared in a frame; null if nothing is sealed.
-    pub tags_a_frame: Option<u64>,
+    pub tags_a_frame: Option<Counted<u64>>,
     /// Time of the core.
-    pub core_us: Micros,
-}
-
-impl IntegrityView {
-    /// The keys whose figures are counted.
-    const COUNTED: [&str; 7] = [
-        "checksums",
-        "flash_bytes",
-        "sector_checksums",
-        "sram_bytes",
-        "checked_bytes",
-        "unchecked_bytes",
-        "tags_a_frame",
-    ];
+    pub core_us: Modelled<Micros>,
 }
 
 impl EnergyAndWear {
@@ -130,27 +119,25 @@ impl EnergyAndWear {
     #[must_use]
     pub fn view(&self) -> EnergyAndWearView<'_> {
         let (energy, energy_unknown) = match &self.energy {
-            Some(Ok(energy)) => (Some(energy), None),
+            Some(Ok(energy)) => (Some(energy.into()), None),
             Some(Err(missing)) => (None, Some(missing.to_string())),
             None => (None, None),
         };
         let integrity = self.checks.map(|(checks, core_us)| IntegrityView {
-            checksums: checks.copy_checksums,
-            flash_bytes: checks.image_bytes(),
-            sector_checksums: checks.sector_checksums,
-            sram_bytes: checks.arena_bytes,
-            checked_bytes: checks.checked_bytes,
-            unchecked_bytes: checks.unchecked_bytes,
-            tags_a_frame: checks.tags,
-            core_us,
+            checksums: checks.copy_checksums.into(),
+            flash_bytes: checks.image_bytes().into(),
+            sector_checksums: checks.sector_checksums.into(),
+            sram_bytes: checks.arena_bytes.into(),
+            checked_bytes: checks.checked_bytes.into(),
+            unchecked_bytes: checks.unchecked_bytes.into(),
+            tags_a_frame: checks.tags.map(Counted::new),
+            core_us: core_us.into(),
         });
-        EnergyAndWearView { integrity, energy, energy_unknown, wear: self.wear.as_ref() }
-    }
-
-    /// How the figures under these keys come to be.
-    pub fn kinds() -> impl Iterator<Item = (String, Kind)> {
-        let modelled = ["integrity.core_us", "energy", "wear"];
-        let counted = IntegrityView::COUNTED.map(|key| (format!("integrity.{key}"), Kind::Counted));
-        counted.into_iter().chain(modelled.map(|key| (key.to_owned(), Kind::Modelled)))
+        EnergyAndWearView {
+            integrity,
+            energy,
+            energy_unknown,
+            wear: self.wear.as_ref().map(Modelled::new),
+        }
     }
 }

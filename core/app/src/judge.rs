@@ -45,7 +45,7 @@ pub fn run_plan(
     let outputs: Vec<&[i8]> = done.result.outputs.iter().map(|o| o.values.as_slice()).collect();
     let comparison = compared(planned, model, inputs, layers, &outputs, &until)?;
     done.result.verified = Some(comparison.difference.is_none());
-    done.result.compared_layers = comparison.layers.len();
+    done.result.compared_layers = comparison.layers.len().into();
     done.result.difference = comparison.difference;
     Ok(done)
 }

@@ -4,21 +4,21 @@
 use serde::Serialize;
 use tilewright_plan::{Bytes, Space};
 use tilewright_planner::Planned;
-use tilewright_report::{PlacedTensor, TensorUse};
+use tilewright_report::{Counted, PlacedTensor, TensorUse};
 
 /// A memory map.
 #[derive(Clone, Debug, Serialize)]
 pub struct MemoryView {
     /// Most live bytes of all operators.
-    pub peak_live_bytes: Bytes,
+    pub peak_live_bytes: Counted<Bytes>,
     /// The operator with that sum; the first of several.
     pub peak_operator: usize,
     /// Bytes that the placement needs.
-    pub arena_bytes: Bytes,
+    pub arena_bytes: Counted<Bytes>,
     /// What lives at each operator, in order.
-    pub operators: Vec<RowView>,
+    pub operators: Counted<Vec<RowView>>,
     /// Each activation tensor.
-    pub tensors: Vec<PlacedView>,
+    pub tensors: Counted<Vec<PlacedView>>,
 }
 
 /// What lives at an operator.
@@ -125,11 +125,11 @@ impl MemoryView {
             }
         });
         Self {
-            peak_live_bytes: memory.peak_live_bytes,
+            peak_live_bytes: memory.peak_live_bytes.into(),
             peak_operator: memory.peak_row,
-            arena_bytes: memory.arena_bytes,
-            operators: rows.collect(),
-            tensors: tensors.into_iter().map(PlacedView::from).collect(),
+            arena_bytes: memory.arena_bytes.into(),
+            operators: rows.collect::<Vec<_>>().into(),
+            tensors: tensors.into_iter().map(PlacedView::from).collect::<Vec<_>>().into(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tilewright_planner::Planned;
-use tilewright_report::PlanReport;
+use tilewright_report::{Modelled, PlanReport, WithKinds};
 
 use crate::energy_and_wear::{EnergyAndWear, EnergyAndWearView};
 use crate::memory_view::MemoryView;
@@ -11,7 +11,7 @@ use crate::quantise::Prepared;
 /// A plan's keys, on what the model was quantised, the memory map, energy and wear.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlanView<'p> {
-    /// The plan's keys, with the energy of a frame and the kinds of all figures.
+    /// The plan's keys, with the energy of a frame.
     #[serde(flatten)]
     pub report: PlanReport,
     /// How the model became int8.
@@ -26,18 +26,21 @@ pub struct PlanView<'p> {
 }
 
 impl<'p> PlanView<'p> {
-    /// The view of a plan of this model.
+    /// The view of a plan of this model, with the kinds of its figures.
     #[must_use]
-    pub fn of(planned: &Planned, prepared: &'p Prepared, used: &'p EnergyAndWear) -> Self {
+    pub fn of(
+        planned: &Planned,
+        prepared: &'p Prepared,
+        used: &'p EnergyAndWear,
+    ) -> WithKinds<Self> {
         let mut report = planned.report.clone();
-        report.energy_uj = used.energy_uj().or(report.energy_uj);
-        report.kinds.extend(EnergyAndWear::kinds());
-        Self {
+        report.energy_uj = used.energy_uj().map(Modelled::new).or(report.energy_uj);
+        WithKinds::of(Self {
             report,
             samples: &prepared.samples,
             notes: &prepared.model.notes,
             memory: MemoryView::of(planned),
             energy_and_wear: used.view(),
-        }
+        })
     }
 }

@@ -122,7 +122,7 @@ pub fn find_remedies(
     }
     let missing = |plan: &&mut &mut Planned| {
         let reason = plan.report.does_not_fit.as_ref();
-        reason.map_or(u64::MAX, |reason| (reason.needed_bytes - reason.available_bytes).0)
+        reason.map_or(u64::MAX, |reason| (*reason.needed_bytes - *reason.available_bytes).0)
     };
     let nearest = plans.iter_mut().filter(|plan| failing(plan)).min_by_key(missing);
     if let (Some(network), Some(nearest)) = (asked.network, nearest) {

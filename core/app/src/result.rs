@@ -8,7 +8,7 @@ use tilewright_plan::image::{EntryRecord, LaneRecord};
 use tilewright_plan::{After, CyclePoint, Cycles, Kernel, LaneKind, PlanImage, Space, Step};
 use tilewright_protocol::RunOutcome;
 use tilewright_report::{
-    Fault, Kind, LayerCount, Mode, OutputValues, RunResult, Slice, SliceKind, Timeline,
+    Counted, Fault, Kind, LayerCount, Mode, OutputValues, RunResult, Slice, SliceKind, Timeline,
 };
 
 use crate::package::Package;
@@ -42,7 +42,8 @@ pub fn read_indices(result: &mut RunResult, model: &Model) {
             _ => None,
         };
         let label = class.and_then(|class| model.labels().get(class).cloned());
-        (result.top1, result.top1_label) = (class, label.filter(|label| !label.is_empty()));
+        (result.top1, result.top1_label) =
+            (class.map(Counted::new), label.filter(|label| !label.is_empty()));
     }
 }
 
@@ -79,29 +80,29 @@ pub fn result_of(
         engine: outcome.engine.clone(),
         plan_id: hexadecimal(image.plan_id()),
         verified: None,
-        compared_layers: 0,
+        compared_layers: 0.into(),
         mode,
         passed_steps: outcome.finish.passed_steps,
         difference: None,
         fault: outcome.finish.fault.clone().map(|fault| named(image, fault)),
-        stack: outcome.finish.stack,
+        stack: outcome.finish.stack.map(Counted::new),
         frames: main_entry(image).map_or(1, |entry| entry.frames),
-        instructions: invoke.instructions(),
-        cycles: invoke.cycles(),
-        latency_us: invoke.cycles().at(board.core.clock.hertz),
-        given_up: outcome.given_up.len(),
-        given_up_us: Cycles(outcome.given_up.iter().sum()).at(board.core.clock.hertz),
+        instructions: invoke.instructions().into(),
+        cycles: invoke.cycles().into(),
+        latency_us: invoke.cycles().at(board.core.clock.hertz).into(),
+        given_up: outcome.given_up.len().into(),
+        given_up_us: Cycles(outcome.given_up.iter().sum()).at(board.core.clock.hertz).into(),
         counts: invoke,
         boot: outcome.finish.boot,
         load: outcome.finish.load,
-        top1,
+        top1: top1.map(Counted::new),
         top1_label: top1_label.cloned(),
         layers: layers(image, outcome),
         unknown_registers: outcome.finish.unknown_registers.clone(),
         console: String::from_utf8_lossy(&outcome.console).into_owned(),
         timeline: timeline(image, board, outcome),
         emulation_wall_ns: outcome.finish.wall_ns,
-        outputs,
+        outputs: outputs.into(),
         plan: None,
     }
 }
@@ -174,22 +175,22 @@ fn layers(image: &PlanImage<'_>, outcome: &RunOutcome) -> Vec<LayerCount> {
         .map(|record| LayerCount {
             name: image.name(record.name).to_owned(),
             op: Kernel::from_number(record.kernel).map_or("unknown", Kernel::name).to_owned(),
-            macs: u64::from(record.macs),
-            instructions: 0,
-            cycles: Cycles(0),
+            macs: u64::from(record.macs).into(),
+            instructions: 0.into(),
+            cycles: Cycles(0).into(),
             profile: None,
         })
         .collect();
     for step in &outcome.steps {
         if let Some(layer) = layers.get_mut(usize::from(step.layer)) {
-            layer.instructions += step.instructions;
-            layer.cycles += Cycles(step.cycles);
+            *layer.instructions += step.instructions;
+            *layer.cycles += Cycles(step.cycles);
         }
     }
     let frames = main_entry(image).map_or(1, |entry| u64::from(entry.frames.max(1)));
     for layer in &mut layers {
-        layer.instructions /= frames;
-        layer.cycles = Cycles(layer.cycles.0 / frames);
+        *layer.instructions /= frames;
+        layer.cycles = Cycles(layer.cycles.0 / frames).into();
     }
     for of_layer in &outcome.layers {
         if let Some(layer) = layers.get_mut(usize::from(of_layer.layer)) {

@@ -98,9 +98,9 @@ impl Measured<'_> {
                 index: time.index,
                 name: time.name.clone(),
                 cycles: Cycles(time.cycles),
-                predicted_cycles: row.map(|row| Cycles(row.cycles * frames)),
+                predicted_cycles: row.map(|row| Cycles(*row.cycles * frames)),
                 emulated_cycles: emulated.map(|layer| Cycles(layer.cycles.0 * frames)),
-                emulated_instructions: emulated.map(|layer| layer.instructions * frames),
+                emulated_instructions: emulated.map(|layer| *layer.instructions * frames),
             }
         };
         self.outcome.answer.layers.iter().map(layer).collect()

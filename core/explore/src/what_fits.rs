@@ -162,8 +162,8 @@ impl Fit {
             flash_bytes: report.flash_bytes.0,
             limits: [options.arena_on(&self.board), self.board.plan_bytes()].map(|Bytes(b)| b),
             latency_us: report.latency_us.map(|latency| latency.0),
-            macs: report.macs,
-            recomputed_macs: report.recomputed_macs,
+            macs: *report.macs,
+            recomputed_macs: *report.recomputed_macs,
             fits: report.fits,
         });
         Ok(true)

@@ -6,7 +6,7 @@
 //! place with [`PlanImage`]. `FORMAT.md` beside this crate describes the image.
 //!
 //! Without the `alloc` feature the crate is `no_std` without allocation: what firmware needs.
-#![cfg_attr(not(test), no_std)]
+#![cfg_attr(not(any(test, feature = "schema")), no_std)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

@@ -8,30 +8,35 @@ use core::ops::{Add, AddAssign, Sub};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "alloc", serde(transparent))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Bytes(pub u64);
 
 /// A duration in clock cycles of the core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "alloc", serde(transparent))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Cycles(pub u64);
 
 /// A point in virtual time: core clock cycles since the start of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "alloc", serde(transparent))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CyclePoint(pub u64);
 
 /// A frequency in hertz.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "alloc", serde(transparent))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Hertz(pub u64);
 
 /// A duration in microseconds, for people: time is computed in [`Cycles`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "alloc", serde(transparent))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Micros(pub f64);
 
 /// A number for people, its digits in groups of three: `1,048,576`.

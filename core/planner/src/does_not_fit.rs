@@ -44,8 +44,8 @@ pub fn does_not_fit(
     Some(DoesNotFit {
         memory: memory.to_owned(),
         operator,
-        needed_bytes: needed,
-        available_bytes: available,
+        needed_bytes: needed.into(),
+        available_bytes: available.into(),
         parts,
         remedies: Vec::new(),
         untried: 0,
@@ -76,11 +76,11 @@ fn parts_of_tensors(plan: &Plan, memory: &MemoryMap) -> Vec<Part> {
             taken.add(tensor.offset, tensor.extent);
             let after = taken.total();
             let bytes = Bytes(after - std::mem::replace(&mut before, after));
-            Part { name: tensor.name.clone(), role, bytes }
+            Part { name: tensor.name.clone(), role, bytes: bytes.into() }
         })
         .collect();
     let tensors = |role| -> Bytes {
-        parts.iter().filter(|part| part.role == role).map(|part| part.bytes).sum()
+        parts.iter().filter(|part| part.role == role).map(|part| *part.bytes).sum()
     };
     let [input, output, _, weights, scratch] = row.stack();
     // Tiles of tensors that lie elsewhere are no tensors of the arena.
@@ -92,7 +92,7 @@ fn parts_of_tensors(plan: &Plan, memory: &MemoryMap) -> Vec<Part> {
         (PartRole::Gap, memory.arena_bytes - row.live_bytes),
     ];
     let rest = rest.into_iter().filter(|(_, bytes)| bytes.0 > 0);
-    parts.extend(rest.map(|(role, bytes)| Part { name: String::new(), role, bytes }));
+    parts.extend(rest.map(|(role, bytes)| Part { name: String::new(), role, bytes: bytes.into() }));
     parts
 }
 
@@ -120,12 +120,12 @@ fn parts_of_constants(plan: &Plan, space: Space, needed: Bytes) -> (String, Vec<
     let part = |(bytes, name): &(Bytes, &str)| Part {
         name: (*name).to_owned(),
         role: PartRole::Weights,
-        bytes: *bytes,
+        bytes: (*bytes).into(),
     };
     let mut parts: Vec<Part> = layers.iter().map(part).collect();
     let rest = needed - named;
     if rest.0 > 0 {
-        parts.push(Part { name: String::new(), role: PartRole::Rest, bytes: rest });
+        parts.push(Part { name: String::new(), role: PartRole::Rest, bytes: rest.into() });
     }
     (operator, parts)
 }

@@ -37,14 +37,14 @@ impl Planned {
         let report = &mut self.report;
         report.runnable = false;
         report.elements = "float32".to_owned();
-        report.peak_sram_bytes = self.memory.arena_bytes;
+        report.peak_sram_bytes = self.memory.arena_bytes.into();
         report.lower_bound_bytes.0 *= FLOAT;
         for stage in &mut report.stages {
             stage.bytes.0 *= FLOAT;
         }
         for row in &mut report.layers {
-            row.flash_bytes = Bytes(row.parameters * FLOAT);
-            row.cycles = 0;
+            row.flash_bytes = Bytes(*row.parameters * FLOAT).into();
+            row.cycles = 0.into();
         }
         report.flash_bytes = report.layers.iter().map(|row| row.flash_bytes).sum();
         for time in [
@@ -57,7 +57,7 @@ impl Planned {
             *time = None;
         }
         let sram = options.arena_on(board);
-        let flash = [report.flash_bytes, board.plan_bytes()];
+        let flash = [*report.flash_bytes, board.plan_bytes()];
         report.does_not_fit = does_not_fit::does_not_fit(plan, board, sram, flash, &self.memory);
         report.fits = report.does_not_fit.is_none();
         self

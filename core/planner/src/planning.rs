@@ -254,7 +254,7 @@ impl Planning {
         if planned.report.frames < frames && is_told {
             let made = planned.made();
             let Planned { report, .. } = planned;
-            let bound = Some(report.lower_bound_bytes);
+            let bound = Some(*report.lower_bound_bytes);
             planned = self.described(made, model, &self.options, bound)?;
             planned.report.stages = report.stages;
             planned.report.alternatives = report.alternatives;
@@ -337,7 +337,7 @@ impl Planned {
     fn in_tiles(&mut self, tiled: Option<Arc<Tiled>>) {
         if let Some(tiled) = &tiled {
             self.recipe.tiles = Some(Tiles::of(tiled));
-            self.report.recomputed_macs = tiled.recomputed_macs;
+            self.report.recomputed_macs = tiled.recomputed_macs.into();
             self.report.tiles = Some(tiled.grid.to_string());
         }
         self.tiled = tiled;
@@ -350,7 +350,7 @@ fn add_energy(planned: &mut Planned, board: &Board, options: &Options) {
     let Planned { timeline, traffic, report, .. } = planned;
     if report.latency_us.is_some() {
         let energy = Energy::of(timeline, traffic, board, card.as_ref(), frames);
-        report.energy_uj = energy.ok().map(|energy| energy.middle_uj());
+        report.energy_uj = energy.ok().map(|energy| energy.middle_uj().into());
     }
 }
 

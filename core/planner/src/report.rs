@@ -1,7 +1,5 @@
 //! The figures of a plan.
 
-use std::collections::BTreeMap;
-
 use crate::costs::CostCache;
 use crate::{Options, does_not_fit, lower, packing};
 use tilewright_allocate::Buffer;
@@ -9,7 +7,7 @@ use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Instruction, Micros, Plan, Role, Space};
 use tilewright_report::{
-    Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline, WeightPacking,
+    LayerRow, MemoryMap, Modelled, PlanReport, SliceKind, Timeline, WeightPacking,
 };
 
 /// The report of a plan. `bound` is what no plan of this strategy goes below; nothing: the plan's
@@ -50,12 +48,16 @@ pub fn report(
     };
     let latency = timeline.end().since(Default::default()).at(clock);
     let runnable = plan.layers.iter().all(|layer| layer.work.no_kernel().is_none());
-    let time = |micros: Micros| runnable.then_some(micros);
+    let time = |micros: Micros| runnable.then_some(Modelled::new(micros));
+    let runs = plan.runs(options.frames.get());
+    let read = moved(plan, timeline, |from, _| from != Space::Arena).1
+        + direct(plan, runs, |role| role != Role::Output);
+    let written = moved(plan, timeline, |_, to| to != Space::Arena).1
+        + direct(plan, runs, |role| role == Role::Output);
     let to_card = moved(plan, timeline, |_, to| to == Space::Card);
     let does_not_fit =
         does_not_fit::does_not_fit(plan, board, sram, [flash, board.plan_bytes()], memory);
     let layers = layers(plan, model, board, costs);
-    let runs = plan.runs(options.frames.get());
     let wider = || layers.iter().filter_map(|layer| layer.packing.as_ref());
     PlanReport {
         packing_flash_bytes: wider().map(|packing| packing.more_flash_bytes).sum(),
@@ -73,36 +75,33 @@ pub fn report(
         fits: does_not_fit.is_none(),
         does_not_fit,
         runnable,
-        peak_sram_bytes: memory.arena_bytes,
-        sram_limit_bytes: sram,
-        lower_bound_bytes: bound,
+        peak_sram_bytes: memory.arena_bytes.into(),
+        sram_limit_bytes: sram.into(),
+        lower_bound_bytes: bound.into(),
         proved: memory.arena_bytes == bound,
         stages: Vec::new(),
         alternatives: Vec::new(),
-        flash_bytes: flash,
-        flash_limit_bytes: board.plan_bytes(),
+        flash_bytes: flash.into(),
+        flash_limit_bytes: board.plan_bytes().into(),
         external_bytes: [Space::ExternalRam, Space::ExternalFlash, Space::Card]
             .into_iter()
             .map(|space| plan.space(space))
             .sum(),
         macs: plan.layers.iter().map(|layer| layer.macs).sum(),
         tiles: None,
-        recomputed_macs: 0,
+        recomputed_macs: 0.into(),
         latency_us: time(latency),
         compute_us: time(busy(SliceKind::Compute)),
         transfer_us: time(busy(SliceKind::Copy)),
         stall_us: time(busy(SliceKind::Stall)),
         bound_us: time(busy(SliceKind::Compute)),
-        read_bytes: moved(plan, timeline, |from, _| from != Space::Arena).1
-            + direct(plan, runs, |role| role != Role::Output),
-        written_bytes: moved(plan, timeline, |_, to| to != Space::Arena).1
-            + direct(plan, runs, |role| role == Role::Output),
+        read_bytes: read.into(),
+        written_bytes: written.into(),
         frames: options.frames.get(),
-        card_written_bytes: to_card.1,
-        card_writes: to_card.0,
+        card_written_bytes: to_card.1.into(),
+        card_writes: to_card.0.into(),
         energy_uj: None,
         layers,
-        kinds: kinds(),
     }
 }
 
@@ -164,13 +163,13 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &CostCache) -> Vec<L
                     && node.is_some_and(|node| lower::awaits_int8(model, node)),
                 inputs: layer.reads.iter().filter_map(shape).collect(),
                 output: layer.writes.first().and_then(shape).unwrap_or_default(),
-                macs: layer.macs,
-                parameters,
+                macs: layer.macs.into(),
+                parameters: parameters.into(),
                 flash_bytes: match (layer.work.no_kernel(), node) {
-                    (Some(_), Some(node)) => Bytes(model.constant_bytes(node)),
+                    (Some(_), Some(node)) => Bytes(model.constant_bytes(node)).into(),
                     _ => constants.map(|c| c.bytes).sum(),
                 },
-                cycles: 0,
+                cycles: 0.into(),
                 packing: None,
             }
         })
@@ -180,56 +179,21 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &CostCache) -> Vec<L
         let has_weights = row.flash_bytes.0 > 0;
         row.packing = change.map(|(name, change)| WeightPacking {
             name: name.to_owned(),
-            more_flash_bytes: if has_weights { change.bytes } else { 0 },
-            saved_cycles: change.cycles,
+            more_flash_bytes: if has_weights { change.bytes } else { 0 }.into(),
+            saved_cycles: change.cycles.into(),
         });
     }
     let program = plan.main.as_ref();
     for lane in program.iter().flat_map(|program| program.lanes.first()) {
         for (step, (cost, _)) in lane.steps.iter().zip(costs.lane(board, plan, lane)) {
             if let Some(row) = rows.get_mut(usize::from(step.layer)) {
-                row.cycles += cost.0;
+                *row.cycles += cost.0;
             }
         }
     }
     let frames = u64::from(plan.frames());
     for row in &mut rows {
-        row.cycles /= frames;
+        *row.cycles /= frames;
     }
     rows
-}
-
-fn kinds() -> BTreeMap<String, Kind> {
-    let proved = ["lower_bound_bytes", "proved", "fits", "runnable", "alternatives[].fits"];
-    let counted = [
-        "peak_sram_bytes",
-        "sram_limit_bytes",
-        "stages",
-        "alternatives[].sram_bytes",
-        "flash_bytes",
-        "packing_flash_bytes",
-        "flash_limit_bytes",
-        "external_bytes",
-        "macs",
-        "recomputed_macs",
-        "read_bytes",
-        "written_bytes",
-        "frames",
-        "card_written_bytes",
-        "card_writes",
-    ];
-    let modelled = [
-        "latency_us",
-        "compute_us",
-        "transfer_us",
-        "stall_us",
-        "bound_us",
-        "energy_uj",
-        "alternatives[].latency_us",
-        "packing_saved_cycles",
-    ];
-    let all = [(&proved[..], Kind::Proved), (&counted, Kind::Counted), (&modelled, Kind::Modelled)];
-    all.into_iter()
-        .flat_map(|(keys, kind)| keys.iter().map(move |key| ((*key).to_owned(), kind)))
-        .collect()
 }

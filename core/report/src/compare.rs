@@ -1,6 +1,6 @@
 //! Plans side by side: the figures that matter, and which plan has the best of each.
 
-use crate::figure::Kind;
+use crate::figure::{Kind, Modelled};
 use crate::plan_report::PlanReport;
 use tilewright_plan::Micros;
 
@@ -49,7 +49,7 @@ const FIGURES: [Figure; 14] = [
     ("external_bytes", "external memory", Kind::Counted, |r| {
         Some(Value::Bytes(r.external_bytes.0))
     }),
-    ("macs", "MACs", Kind::Counted, |r| Some(Value::Count(r.macs))),
+    ("macs", "MACs", Kind::Counted, |r| Some(Value::Count(*r.macs))),
     ("latency_us", "latency", Kind::Modelled, |r| time(r.latency_us)),
     ("transfer_us", "transfers", Kind::Modelled, |r| time(r.transfer_us)),
     ("stall_us", "stalls", Kind::Modelled, |r| time(r.stall_us)),
@@ -57,10 +57,12 @@ const FIGURES: [Figure; 14] = [
     ("written_bytes", "written to stores", Kind::Counted, |r| {
         Some(Value::Bytes(r.written_bytes.0))
     }),
-    ("energy_uj", "energy", Kind::Modelled, |r| r.energy_uj.map(Value::Microjoules)),
+    ("energy_uj", "energy", Kind::Modelled, |r| {
+        r.energy_uj.map(|energy| Value::Microjoules(*energy))
+    }),
 ];
 
-fn time(time: Option<Micros>) -> Option<Value> {
+fn time(time: Option<Modelled<Micros>>) -> Option<Value> {
     time.map(|time| Value::Micros(time.0))
 }
 
@@ -122,7 +124,8 @@ mod tests {
 
     fn report(sram: u64, latency: f64, fits: bool) -> PlanReport {
         let mut report = fixture::report(&MemoryMap::of(&fixture::plan()));
-        (report.peak_sram_bytes, report.latency_us) = (Bytes(sram), Some(Micros(latency)));
+        (report.peak_sram_bytes, report.latency_us) =
+            (Bytes(sram).into(), Some(Micros(latency).into()));
         report.fits = fits;
         report
     }
@@ -164,7 +167,7 @@ mod tests {
             compare(&[Some(plan)]).iter().map(|row| row.key).collect()
         };
         assert!(!keys(&plan).contains(&"read_bytes") && keys(&plan).contains(&"macs"));
-        plan.read_bytes = Bytes(1);
+        plan.read_bytes = Bytes(1).into();
         assert!(keys(&plan).contains(&"read_bytes"));
         assert!(compare(&[]).iter().all(|row| row.values.is_empty()));
     }

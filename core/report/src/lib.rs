@@ -11,6 +11,7 @@ mod figure;
 #[cfg(test)]
 mod fixture;
 mod float_comparison;
+mod kinds;
 mod memory_map;
 pub mod memory_map_svg;
 mod name;
@@ -37,8 +38,9 @@ pub use compare::{Compared, Value, compare};
 pub use csv::csv_row;
 pub use diagnostic::{Blame, Diagnostic, Need};
 pub use energy::{Energy, NoPower, State, StateEnergy};
-pub use figure::Kind;
+pub use figure::{ByCount, ByModel, ByProof, Counted, Figure, Kind, KindType, Modelled, Proved};
 pub use float_comparison::{Agreement, FloatComparison, Loss, NotCompared, TensorComparison};
+pub use kinds::{WithKinds, kinds_of};
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use name::{plain, short_name};
 pub use occupancy::{Held, Occupancy, Occupied};

@@ -1,16 +1,15 @@
 //! What `plan` says.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Micros};
 
-use crate::figure::Kind;
+use crate::figure::{Counted, Modelled, Proved, as_proved};
 use crate::remedy::Remedy;
 use crate::unsupported::Unsupported;
 
 /// A layer of a plan, with its predicted cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LayerRow {
     /// Name.
     pub name: String,
@@ -25,13 +24,13 @@ pub struct LayerRow {
     /// Output shape, height × width × channels.
     pub output: [u32; 3],
     /// Multiply-accumulates, nominal.
-    pub macs: u64,
+    pub macs: Counted<u64>,
     /// Weights and biases.
-    pub parameters: u64,
+    pub parameters: Counted<u64>,
     /// Bytes of weights and constants in flash.
-    pub flash_bytes: Bytes,
-    /// Predicted cycles of a frame; of several that one program computes the mean (modelled).
-    pub cycles: u64,
+    pub flash_bytes: Counted<Bytes>,
+    /// Predicted cycles of a frame; of several that one program computes the mean.
+    pub cycles: Modelled<u64>,
     /// What a wider and faster packing of its weights changes; nothing if they lie in the plain one.
     pub packing: Option<WeightPacking>,
 }
@@ -43,18 +42,20 @@ impl LayerRow {
 
 /// What another packing of weights than pairs of output channels changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WeightPacking {
     /// Its name: `transformed`, or `sparse` for weights without their zeros.
     pub name: String,
-    /// Flash that it takes more (counted); below zero: less. Nothing where the weights are those of another layer, as
+    /// Flash that it takes more; below zero: less. Nothing where the weights are those of another layer, as
     /// tiles' are.
-    pub more_flash_bytes: i64,
-    /// Cycles that it saves by the cost tables (modelled); below zero: more.
-    pub saved_cycles: i64,
+    pub more_flash_bytes: Counted<i64>,
+    /// Cycles that it saves by the cost tables; below zero: more.
+    pub saved_cycles: Modelled<i64>,
 }
 
 /// Why a plan does not fit, and what would help.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct DoesNotFit {
     /// The memory that is too small, as people call it: `SRAM`, `flash`, `external RAM`,
     /// `external flash`.
@@ -62,9 +63,9 @@ pub struct DoesNotFit {
     /// The operator that needs most; empty if no single one does.
     pub operator: String,
     /// Bytes needed.
-    pub needed_bytes: Bytes,
+    pub needed_bytes: Counted<Bytes>,
     /// Bytes had.
-    pub available_bytes: Bytes,
+    pub available_bytes: Counted<Bytes>,
     /// What the bytes are; they add up to those needed.
     pub parts: Vec<Part>,
     /// What would help, each really planned, cheapest first; empty as long as nobody has tried.
@@ -75,18 +76,20 @@ pub struct DoesNotFit {
 
 /// A part of the bytes that do not fit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Part {
     /// A tensor or a layer; empty for bytes that belong to none.
     pub name: String,
     /// What the bytes are for.
     pub role: PartRole,
     /// Bytes that no part before counts.
-    pub bytes: Bytes,
+    pub bytes: Counted<Bytes>,
 }
 
 /// What bytes are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum PartRole {
     /// A tensor that the operator reads.
     Input,
@@ -122,24 +125,26 @@ impl PartRole {
 
 /// A step on the way to a strategy's memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Stage {
     /// What is done up to here.
     pub what: String,
-    /// Bytes of activations that it takes (counted).
-    pub bytes: Bytes,
+    /// Bytes of activations that it takes.
+    pub bytes: Counted<Bytes>,
 }
 
 /// A technique that a search compared, by the best plan that it found with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Alternative {
     /// Where operands lie, and how they come.
     pub technique: String,
     /// Whether weights are copied to SRAM at boot.
     pub weights_in_sram: bool,
-    /// SRAM for tensors and scratch (counted).
-    pub sram_bytes: Bytes,
-    /// Predicted latency of a frame (modelled).
-    pub latency_us: Micros,
+    /// SRAM for tensors and scratch.
+    pub sram_bytes: Counted<Bytes>,
+    /// Predicted latency of a frame.
+    pub latency_us: Modelled<Micros>,
     /// Whether SRAM and flash hold it.
     pub fits: bool,
 }
@@ -155,6 +160,7 @@ impl Alternative {
 
 /// What `plan` says of one strategy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PlanReport {
     /// Model.
     pub model: String,
@@ -168,19 +174,22 @@ pub struct PlanReport {
     /// planned; flash is that of the parameters then.
     pub elements: String,
     /// Whether the plan fits the board.
+    #[serde(serialize_with = "as_proved")]
     pub fits: bool,
     /// Why not.
     pub does_not_fit: Option<DoesNotFit>,
     /// Whether the plan has a program, and so an image. Without one it is a plan of memory alone if a
     /// layer has no kernel, else one that is simulated only.
+    #[serde(serialize_with = "as_proved")]
     pub runnable: bool,
     /// SRAM that the plan uses for tensors and scratch.
-    pub peak_sram_bytes: Bytes,
+    pub peak_sram_bytes: Counted<Bytes>,
     /// SRAM that it may use: the board's arena, or the budget if that is less.
-    pub sram_limit_bytes: Bytes,
+    pub sram_limit_bytes: Counted<Bytes>,
     /// No plan of this strategy's kind needs less.
-    pub lower_bound_bytes: Bytes,
+    pub lower_bound_bytes: Proved<Bytes>,
     /// Whether the peak is proved least.
+    #[serde(serialize_with = "as_proved")]
     pub proved: bool,
     /// Memory with each part of the strategy in turn, the last being the strategy's own; empty if
     /// it has no parts.
@@ -189,48 +198,46 @@ pub struct PlanReport {
     /// compares none.
     pub alternatives: Vec<Alternative>,
     /// Flash for the plan image.
-    pub flash_bytes: Bytes,
+    pub flash_bytes: Counted<Bytes>,
     /// Of that what other packings of weights than pairs take more; below zero: less.
-    pub packing_flash_bytes: i64,
+    pub packing_flash_bytes: Counted<i64>,
     /// Cycles of a frame that they save; below zero: more.
-    pub packing_saved_cycles: i64,
+    pub packing_saved_cycles: Modelled<i64>,
     /// Flash that the firmware leaves.
-    pub flash_limit_bytes: Bytes,
+    pub flash_limit_bytes: Counted<Bytes>,
     /// External memory used.
-    pub external_bytes: Bytes,
+    pub external_bytes: Counted<Bytes>,
     /// Multiply-accumulates, recomputed ones included.
-    pub macs: u64,
+    pub macs: Counted<u64>,
     /// The grid of tiles that layers are made in, such as `2x2`; nothing: whole.
     pub tiles: Option<String>,
     /// Multiply-accumulates that tiles make again, where windows reach over their edges.
-    pub recomputed_macs: u64,
+    pub recomputed_macs: Counted<u64>,
     /// Predicted latency of all frames; no time is predicted of what cannot run.
-    pub latency_us: Option<Micros>,
+    pub latency_us: Option<Modelled<Micros>>,
     /// Core busy.
-    pub compute_us: Option<Micros>,
+    pub compute_us: Option<Modelled<Micros>>,
     /// Transfers busy.
-    pub transfer_us: Option<Micros>,
+    pub transfer_us: Option<Modelled<Micros>>,
     /// Core waiting for transfers.
-    pub stall_us: Option<Micros>,
+    pub stall_us: Option<Modelled<Micros>>,
     /// No schedule is faster.
-    pub bound_us: Option<Micros>,
+    pub bound_us: Option<Modelled<Micros>>,
     /// Bytes read from outside of the chip: those of copies, and of operands that the core reads
     /// there, each once a step.
-    pub read_bytes: Bytes,
+    pub read_bytes: Counted<Bytes>,
     /// Bytes written outside of the chip, likewise.
-    pub written_bytes: Bytes,
+    pub written_bytes: Counted<Bytes>,
     /// Frames that times and transfers are of, one after the other.
     pub frames: u32,
     /// Of the bytes written outside those that the card takes.
-    pub card_written_bytes: Bytes,
+    pub card_written_bytes: Counted<Bytes>,
     /// Commands that write to the card.
-    pub card_writes: u64,
+    pub card_writes: Counted<u64>,
     /// Energy of one frame, the middle of its range; nothing if no source says what the board draws.
-    pub energy_uj: Option<f64>,
+    pub energy_uj: Option<Modelled<f64>>,
     /// Layers.
     pub layers: Vec<LayerRow>,
-    /// How each figure came to be, by its key.
-    pub kinds: BTreeMap<String, Kind>,
 }
 
 impl PlanReport {

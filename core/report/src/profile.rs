@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::Cycles;
 
+use crate::figure::{Counted, Modelled};
+
 /// What an instruction is there for in a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,11 +67,10 @@ impl Cause {
 pub struct CauseCount {
     /// The cause.
     pub cause: Cause,
-    /// Executed instructions (counted); stalls and waits for flash have none.
-    pub instructions: u64,
-    /// Cycles (modelled).
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
-    pub cycles: Cycles,
+    /// Executed instructions; stalls and waits for flash have none.
+    pub instructions: Counted<u64>,
+    /// Cycles.
+    pub cycles: Modelled<Cycles>,
 }
 
 /// An instruction of a block.
@@ -80,10 +81,10 @@ pub struct ListedInstruction {
     pub text: String,
     /// What it is there for.
     pub cause: Cause,
-    /// Cycles each time it runs (modelled); 0 if it issues beside the one before it.
-    pub cycles: u32,
-    /// Cycles that it waits for operands before (modelled).
-    pub stall_cycles: u32,
+    /// Cycles each time it runs; 0 if it issues beside the one before it.
+    pub cycles: Modelled<u32>,
+    /// Cycles that it waits for operands before.
+    pub stall_cycles: Modelled<u32>,
 }
 
 /// A block: instructions that run one after the other up to a branch.
@@ -94,17 +95,14 @@ pub struct HotBlock {
     pub address: u32,
     /// The function that it is part of; empty if that is not known.
     pub function: String,
-    /// How often it ran (counted).
-    pub runs: u64,
-    /// Its cycles, all runs together (modelled).
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
-    pub cycles: Cycles,
+    /// How often it ran.
+    pub runs: Counted<u64>,
+    /// Its cycles, all runs together.
+    pub cycles: Modelled<Cycles>,
     /// Of these, cycles until the core went on elsewhere than behind it, or foresaw it wrongly.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
-    pub branch_cycles: Cycles,
+    pub branch_cycles: Modelled<Cycles>,
     /// Of these, cycles that it waited for flash.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
-    pub flash_cycles: Cycles,
+    pub flash_cycles: Modelled<Cycles>,
     /// Its instructions, the first [`MAX_LISTED`] of them.
     pub listing: Vec<ListedInstruction>,
 }

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Micros};
 
+use crate::figure::{Counted, Modelled};
 use crate::plan_report::PlanReport;
 
 /// A change of what was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Change {
     /// The board's whole arena instead of the budget.
     WholeArena,
@@ -44,6 +46,7 @@ impl Change {
 
 /// A change with what it gives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Remedy {
     /// The change, in words.
     pub text: String,
@@ -55,12 +58,12 @@ pub struct Remedy {
     /// another is not, the other.
     pub memory: String,
     /// Bytes needed then.
-    pub needed_bytes: Bytes,
+    pub needed_bytes: Counted<Bytes>,
     /// Bytes had then.
-    pub available_bytes: Bytes,
-    /// Predicted latency then (modelled), of as many frames as that of the plan that does not fit; nothing of a
+    pub available_bytes: Counted<Bytes>,
+    /// Predicted latency then, of as many frames as that of the plan that does not fit; nothing of a
     /// plan that cannot run.
-    pub latency_us: Option<Micros>,
+    pub latency_us: Option<Modelled<Micros>>,
 }
 
 /// Remedies that do not fit, but help most, that are told all the same.
@@ -126,7 +129,7 @@ impl Remedy {
             _ => (report.peak_sram_bytes, report.sram_limit_bytes),
         };
         let (needed_bytes, available_bytes) = needed(tried);
-        let missing = |(needed, had): (Bytes, Bytes)| needed - had;
+        let missing = |(needed, had): (Counted<Bytes>, Counted<Bytes>)| *needed - *had;
         let frames = f64::from(failed.frames.max(1)) / f64::from(tried.frames.max(1));
         let helps =
             tried.fits || memory == short && missing(needed(tried)) < missing(needed(failed));
@@ -137,7 +140,7 @@ impl Remedy {
             memory: memory.clone(),
             needed_bytes,
             available_bytes,
-            latency_us: tried.latency_us.map(|latency| Micros(latency.0 * frames)),
+            latency_us: tried.latency_us.map(|latency| Micros(latency.0 * frames).into()),
         })
     }
 
@@ -145,7 +148,7 @@ impl Remedy {
     /// nearest only.
     pub fn sort(remedies: &mut Vec<Self>) {
         remedies.sort_by(|a, b| {
-            let missing = |r: &Self| (r.needed_bytes - r.available_bytes).0;
+            let missing = |r: &Self| (*r.needed_bytes - *r.available_bytes).0;
             let time = |r: &Self| r.latency_us.map_or(f64::INFINITY, |time| time.0);
             let key = |r: &Self| (!r.fits, missing(r), r.change.price());
             key(a)

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Cycles, Micros};
 
+use crate::figure::{Counted, Modelled};
 use crate::name::short_name;
 use crate::profile::LayerProfile;
 
@@ -15,12 +16,11 @@ pub struct LayerCount {
     /// Kernel.
     pub op: String,
     /// Multiply-accumulates, nominal.
-    pub macs: u64,
-    /// Executed instructions inside kernels (counted).
-    pub instructions: u64,
-    /// Cycles (modelled).
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
-    pub cycles: Cycles,
+    pub macs: Counted<u64>,
+    /// Executed instructions inside kernels.
+    pub instructions: Counted<u64>,
+    /// Cycles.
+    pub cycles: Modelled<Cycles>,
     /// Where its cycles went, and its hottest blocks; nothing if that was not looked at.
     #[serde(default)]
     pub profile: Option<LayerProfile>,
@@ -86,16 +86,12 @@ pub struct FailedCopy {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StackUse {
     /// Outside of interrupts.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub thread_bytes: Bytes,
     /// Of interrupts, from where they interrupt.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub handler_bytes: Bytes,
     /// Both together: had the longest interrupt come when all else was deepest.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub used_bytes: Bytes,
     /// All that there is.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub limit_bytes: Bytes,
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Cycles, Micros};
 
+use crate::figure::{Counted, Modelled, as_counted};
 use crate::plan_report::PlanReport;
 use crate::run_report::{Difference, Fault, LayerCount, StackUse};
 use crate::timeline::{Counts, Timeline};
@@ -76,10 +77,11 @@ pub struct RunResult {
     pub plan_id: String,
     /// Whether the outputs and every compared layer are bit-equal to the reference interpreter; null
     /// if that was not compared (a plan image alone holds no reference).
+    #[serde(serialize_with = "as_counted")]
     pub verified: Option<bool>,
     /// Layers whose output was compared: all but those without steps of their own and those of whose
     /// output engines move a part.
-    pub compared_layers: usize,
+    pub compared_layers: Counted<usize>,
     /// Whether each step was executed, or of those that run alike the first: then there are no
     /// outputs.
     pub mode: Mode,
@@ -89,23 +91,20 @@ pub struct RunResult {
     pub difference: Option<Difference>,
     /// What went wrong on the board.
     pub fault: Option<Fault>,
-    /// How deep the firmware's stack grew (counted); null if that is not known.
-    pub stack: Option<StackUse>,
+    /// How deep the firmware's stack grew; null if that is not known.
+    pub stack: Option<Counted<StackUse>>,
     /// Frames that the invoke worked on.
     pub frames: u16,
-    /// Executed instructions of the last invoke (counted).
-    pub instructions: u64,
-    /// Its cycles (modelled).
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
-    pub cycles: Cycles,
-    /// Its time at the board's clock in microseconds (modelled).
-    #[cfg_attr(feature = "schema", schema(value_type = f64))]
-    pub latency_us: Micros,
+    /// Executed instructions of the last invoke.
+    pub instructions: Counted<u64>,
+    /// Its cycles.
+    pub cycles: Modelled<Cycles>,
+    /// Its time at the board's clock in microseconds.
+    pub latency_us: Modelled<Micros>,
     /// How often the frame was begun again before, since something that it wrote to a card was lost.
-    pub given_up: usize,
-    /// The time of what was computed for nothing then, in microseconds (modelled).
-    #[cfg_attr(feature = "schema", schema(value_type = f64))]
-    pub given_up_us: Micros,
+    pub given_up: Counted<usize>,
+    /// The time of what was computed for nothing then, in microseconds.
+    pub given_up_us: Modelled<Micros>,
     /// What instructions and cycles of the invoke were for.
     pub counts: Counts,
     /// The same from reset to the start of the invoke.
@@ -113,11 +112,11 @@ pub struct RunResult {
     /// Of that, boot programs: what is brought into memory once.
     pub load: Counts,
     /// Index of the largest value of the first output, of the first frame.
-    pub top1: Option<usize>,
+    pub top1: Option<Counted<usize>>,
     /// Its class name.
     pub top1_label: Option<String>,
     /// Outputs, frame by frame.
-    pub outputs: Vec<OutputValues>,
+    pub outputs: Counted<Vec<OutputValues>>,
     /// Counts of each layer, in the order of execution; of several frames the mean.
     pub layers: Vec<LayerCount>,
     /// Register accesses that no device model answered: address and count.
@@ -129,7 +128,6 @@ pub struct RunResult {
     /// Wall-clock time of the emulation in nanoseconds (measured here, of this computer).
     pub emulation_wall_ns: u64,
     /// The plan with its predictions; null for an uploaded plan image.
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
     pub plan: Option<PlanReport>,
 }
 

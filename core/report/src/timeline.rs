@@ -45,10 +45,8 @@ pub struct Slice {
     /// Frame that is worked on; the first is 0.
     pub frame: u32,
     /// Start.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub start: CyclePoint,
     /// End; not before the start.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub end: CyclePoint,
     /// Executed instructions of a compute slice, where they were counted; else 0.
     pub instructions: u64,
@@ -61,7 +59,6 @@ pub struct Slice {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Timeline {
     /// Clock that cycles are counted in.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub clock_hz: Hertz,
     /// How instruction counts came to be, if there are any; cycles and time are modelled unless measured.
     pub instructions_kind: Kind,
@@ -93,16 +90,12 @@ pub struct Counts {
     /// Instructions in interrupt handlers.
     pub interrupt_instructions: u64,
     /// Cycles inside kernels.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub compute_cycles: Cycles,
     /// Cycles of the runtime between kernels.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub dispatch_cycles: Cycles,
     /// Cycles in interrupt handlers.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub interrupt_cycles: Cycles,
     /// Cycles asleep.
-    #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub wait_cycles: Cycles,
 }
 

@@ -55,7 +55,7 @@ impl Wear {
         let written = report.card_written_bytes.0 as f64 / frames;
         let day = if period > 0.0 { written * DAY_US / period } else { 0.0 };
         let is_written = day > 0.0;
-        let partly = 2 * u128::from(endurance.program_bytes) * u128::from(report.card_writes);
+        let partly = 2 * u128::from(endurance.program_bytes) * u128::from(*report.card_writes);
         let most = 1.0 + partly as f64 / (report.card_written_bytes.0 as f64).max(1.0);
         let last = |cycles: u32, amplification: f64| years(card.bytes, cycles, day, amplification);
         let [least, highest] = endurance.cycles;
@@ -92,9 +92,9 @@ mod tests {
 
     fn report(latency_us: f64, written: u64, writes: u64) -> PlanReport {
         let mut report = fixture::report(&MemoryMap::of(&fixture::plan()));
-        report.latency_us = Some(Micros(latency_us));
-        report.card_written_bytes = Bytes(written);
-        report.card_writes = writes;
+        report.latency_us = Some(Micros(latency_us).into());
+        report.card_written_bytes = Bytes(written).into();
+        report.card_writes = writes.into();
         report
     }
 

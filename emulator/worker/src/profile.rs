@@ -66,8 +66,8 @@ fn of_layer(machine: &Machine, blocks: &BTreeMap<u32, Ran>) -> LayerProfile {
         let listing = listing(machine.core, &bytes);
         let mut cycles = ran.branch_cycles + ran.flash_cycles;
         for line in &listing {
-            let of_line = u64::from(line.cycles) * ran.runs;
-            let stalled = u64::from(line.stall_cycles) * ran.runs;
+            let of_line = u64::from(*line.cycles) * ran.runs;
+            let stalled = u64::from(*line.stall_cycles) * ran.runs;
             let sum = sums.entry(line.cause).or_default();
             *sum = (sum.0 + ran.runs, sum.1 + of_line);
             sums.entry(Cause::Stall).or_default().1 += stalled;
@@ -86,19 +86,19 @@ fn of_layer(machine: &Machine, blocks: &BTreeMap<u32, Ran>) -> LayerProfile {
         HotBlock {
             address,
             function: machine.firmware.function(address),
-            runs: ran.runs,
-            cycles: Cycles(cycles),
-            branch_cycles: Cycles(ran.branch_cycles),
-            flash_cycles: Cycles(ran.flash_cycles),
+            runs: ran.runs.into(),
+            cycles: Cycles(cycles).into(),
+            branch_cycles: Cycles(ran.branch_cycles).into(),
+            flash_cycles: Cycles(ran.flash_cycles).into(),
             listing,
         }
     };
     let count = |(cause, (instructions, cycles)): (Cause, (u64, u64))| CauseCount {
         cause,
-        instructions,
-        cycles: Cycles(cycles),
+        instructions: instructions.into(),
+        cycles: Cycles(cycles).into(),
     };
-    let took = |count: &CauseCount| count.instructions > 0 || count.cycles.0 > 0;
+    let took = |count: &CauseCount| *count.instructions > 0 || count.cycles.0 > 0;
     LayerProfile {
         causes: sums.into_iter().map(count).filter(took).collect(),
         blocks: hot.into_iter().map(block).collect(),
@@ -112,7 +112,12 @@ fn listing(core: CoreKind, bytes: &[u8]) -> Vec<ListedInstruction> {
     let lines = issued.iter().zip(causes).map(|(issued, cause)| {
         let text = tilewright_cores::disassemble(bytes.get(place..).unwrap_or(&[]));
         place += usize::from(issued.instruction.bytes);
-        ListedInstruction { text, cause, cycles: issued.cycles, stall_cycles: issued.stall }
+        ListedInstruction {
+            text,
+            cause,
+            cycles: issued.cycles.into(),
+            stall_cycles: issued.stall.into(),
+        }
     });
     lines.collect()
 }

@@ -161,7 +161,7 @@ fn hot_blocks_are_listed_with_what_each_instruction_costs() {
     // The first turn belongs to the block before it.
     assert_eq!(block.runs, 99);
     let costs: Vec<(Cause, u32, u32)> =
-        block.listing.iter().map(|line| (line.cause, line.cycles, line.stall_cycles)).collect();
+        block.listing.iter().map(|line| (line.cause, *line.cycles, *line.stall_cycles)).collect();
     let loops = (Cause::Loop, 1, 0);
     assert_eq!(costs[0], (Cause::Load, 1, 0));
     assert_eq!(costs[1], (Cause::Other, 1, 1));
@@ -201,10 +201,10 @@ fn steps_are_counted_without_their_marks() {
         panic!("no profile")
     };
     let block = &layer.profile.blocks[0];
-    assert_eq!((block.address, block.runs), (common::ENTRY + 16, 1));
+    assert_eq!((block.address, *block.runs), (common::ENTRY + 16, 1));
     assert!(block.listing[0].text.starts_with("2001  mov"), "{}", block.listing[0].text);
     assert_eq!(block.listing.len(), 6);
-    let counted: u64 = layer.profile.causes.iter().map(|count| count.instructions).sum();
+    let counted: u64 = layer.profile.causes.iter().map(|count| *count.instructions).sum();
     assert_eq!(counted, 6);
     // The way into the step is the mark's, and no block's of the step.
     assert!((step.cycles - layer.profile.cycles()) <= 7, "{:?}", layer.profile.causes);

@@ -1,46 +1,39 @@
 //! From Rust's values to JavaScript's: results and errors.
 
-use std::collections::BTreeMap;
-
 use js_sys::{Object, Reflect, Uint8Array};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use tilewright_app::{Diagnostic, MemoryView};
-use tilewright_report::{Kind, PlanReport};
+use tilewright_plan::Bytes;
+use tilewright_report::{Counted, PlanReport, WithKinds};
 use wasm_bindgen::JsValue;
 
 /// The name of thrown errors.
 const ERROR: &str = "TilewrightError";
 
-/// A memory map with what it is of, and how its figures came to be.
+/// A memory map with what it is of.
 #[derive(Debug, Serialize)]
 pub struct MemoryObject<'p> {
     model: &'p str,
     board: &'p str,
     strategy: &'p str,
     fits: bool,
-    sram_limit_bytes: u64,
+    sram_limit_bytes: Counted<Bytes>,
     #[serde(flatten)]
     memory: MemoryView,
-    kinds: BTreeMap<&'static str, Kind>,
 }
 
 impl<'p> MemoryObject<'p> {
     /// Of a plan's report and its memory map.
-    pub fn of(report: &'p PlanReport, memory: MemoryView) -> Self {
-        let arena = report.kinds.get("peak_sram_bytes").copied().unwrap_or(Kind::Counted);
-        let counted = ["peak_live_bytes", "operators", "tensors"];
-        let mut kinds = BTreeMap::from(counted.map(|key| (key, Kind::Counted)));
-        kinds.insert("arena_bytes", arena);
-        Self {
+    pub fn of(report: &'p PlanReport, memory: MemoryView) -> WithKinds<Self> {
+        WithKinds::of(Self {
             model: &report.model,
             board: &report.board,
             strategy: &report.strategy,
             fits: report.fits,
-            sram_limit_bytes: report.sram_limit_bytes.0,
+            sram_limit_bytes: report.sram_limit_bytes,
             memory,
-            kinds,
-        }
+        })
     }
 }
 

@@ -105,7 +105,7 @@ impl State {
             request,
             board: plan.settings.board_id(),
             boards: Rc::clone(&self.boards),
-            predicted_us: plan.report.latency_us,
+            predicted_us: plan.report.latency_us.map(|figure| *figure),
         });
     }
 

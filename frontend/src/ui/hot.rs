@@ -53,8 +53,8 @@ fn listing(sentence: &str, block: &HotBlock) -> Html {
                     <tbody>
                         { for block.listing.iter().enumerate().map(|(index, line)| html! {
                             <tr key={index}>
-                                <td class="number">{ line.cycles }</td>
-                                <td class="number">{ line.stall_cycles }</td>
+                                <td class="number">{ *line.cycles }</td>
+                                <td class="number">{ *line.stall_cycles }</td>
                                 <td>{ line.cause.word() }</td>
                                 <td><code>{ &line.text }</code></td>
                             </tr>

@@ -491,7 +491,7 @@ fn check_table(outcome: &Outcome, props: &Props) -> Html {
                                         { figures::grouped(row.differing) }
                                     </td>
                                     <td class="number">
-                                        { counted.map_or_else(String::new, |c| figures::grouped(c.instructions)) }
+                                        { counted.map_or_else(String::new, |c| figures::grouped(*c.instructions)) }
                                     </td>
                                     <td class="number">
                                         { counted.map_or_else(String::new, |c| figures::duration(c.cycles.at(clock).0)) }

@@ -163,8 +163,8 @@ mod tests {
 
     fn table() -> Vec<Column> {
         let mut less = fixture::plan();
-        less.report.peak_sram_bytes = Bytes(40);
-        less.report.flash_bytes = Bytes(2_048);
+        less.report.peak_sram_bytes = Bytes(40).into();
+        less.report.flash_bytes = Bytes(2_048).into();
         vec![
             column("resident", ColumnPlan::Planned(Rc::new(fixture::plan()))),
             column("odd", ColumnPlan::None(trouble("no", "a, b", ""))),

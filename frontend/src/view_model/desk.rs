@@ -37,8 +37,8 @@ pub fn measured<'m>(measurement: &'m Measurement, emulated: Option<&'m Outcome>)
         frames: 1,
         reference: &measurement.reference.outputs,
         emulated: emulated.map(|run| Emulated {
-            cycles: run.result.cycles,
-            instructions: run.result.instructions,
+            cycles: *run.result.cycles,
+            instructions: *run.result.instructions,
             layers: &run.result.layers,
         }),
     }
@@ -204,11 +204,11 @@ mod tests {
         let predicted = measurement.plan.report.layers.clone();
         let layers = &mut measurement.heard.talked.answer.layers;
         for (time, row) in layers.iter_mut().zip(&predicted) {
-            time.cycles = row.cycles + row.cycles / 2;
+            time.cycles = *row.cycles + *row.cycles / 2;
         }
         let layers = measured(&measurement, None).layers();
         assert_eq!(layers.len(), predicted.len());
-        assert_eq!(layers[0].predicted_cycles, Some(Cycles(predicted[0].cycles)));
+        assert_eq!(layers[0].predicted_cycles, Some(Cycles(*predicted[0].cycles)));
         assert_eq!(layers[0].emulated_cycles, None);
         assert_eq!(off(&layers[0]).as_deref(), Some("+50 %"));
         let slices = timeline(&measurement).slices;
@@ -219,7 +219,7 @@ mod tests {
     fn a_run_of_the_emulated_board_stands_beside() {
         let measurement = measurement(&[100, 200, 300]);
         let (plan, reference) = (Rc::clone(&measurement.plan), Rc::clone(&measurement.reference));
-        let result = RunResult { cycles: Cycles(500), ..fixture::result(Vec::new()) };
+        let result = RunResult { cycles: Cycles(500).into(), ..fixture::result(Vec::new()) };
         let run = Outcome { plan, reference, result, comparison: None };
         let facts = facts(&measurement, Some(&run));
         let fact = facts.iter().find(|fact| fact.id == "emulated").unwrap();

@@ -166,13 +166,13 @@ mod tests {
     fn a_period_makes_the_card_last_longer() {
         let (mut plan, board) = (fixture::plan(), fixture::board());
         plan.timeline.lanes.push(LaneKind::Card);
-        plan.report.card_written_bytes = Bytes(1_000);
-        plan.report.card_writes = 2;
+        plan.report.card_written_bytes = Bytes(1_000).into();
+        plan.report.card_writes = 2.into();
         let at_once = fact(&energy_and_wear(&plan, &board, None), "day").unwrap();
         let rare = fact(&energy_and_wear(&plan, &board, Some(Micros(60e6))), "day").unwrap();
         assert_eq!(rare.value, "1.44 MB");
         assert_ne!(at_once.value, rare.value);
-        plan.report.card_written_bytes = Bytes(0);
+        plan.report.card_written_bytes = Bytes(0).into();
         assert_eq!(fact(&energy_and_wear(&plan, &board, None), "lasts").unwrap().value, "unworn");
     }
 }

@@ -37,7 +37,7 @@ pub fn hot(counts: &[LayerCount], chosen: Option<usize>) -> Option<Hot<'_>> {
     let hottest = || counts.iter().filter(known).max_by_key(|layer| layer.cycles);
     let layer = chosen.and_then(|layer| counts.get(layer)).filter(known).or_else(hottest)?;
     let profile = layer.profile.as_ref()?;
-    let a_product = |value: u64| match layer.macs {
+    let a_product = |value: u64| match *layer.macs {
         0 => String::new(),
         macs => ratio(value as f64 / macs as f64),
     };
@@ -46,7 +46,7 @@ pub fn hot(counts: &[LayerCount], chosen: Option<usize>) -> Option<Hot<'_>> {
     causes.sort_by_key(|count| std::cmp::Reverse(count.cycles));
     let row = |count: &tilewright_report::CauseCount| CauseRow {
         cause: count.cause.word(),
-        instructions: a_product(count.instructions),
+        instructions: a_product(*count.instructions),
         cycles: a_product(count.cycles.0),
         share: share(count.cycles.0),
     };
@@ -54,7 +54,7 @@ pub fn hot(counts: &[LayerCount], chosen: Option<usize>) -> Option<Hot<'_>> {
         format!(
             "{} of the cycles (modelled), {} runs (counted): {} at 0x{:08x}",
             share(block.cycles.0),
-            figures::grouped(block.runs),
+            figures::grouped(*block.runs),
             if block.function.is_empty() { "code" } else { block.function.as_str() },
             block.address,
         )
@@ -80,22 +80,23 @@ mod tests {
         let count = |cause, instructions, cycles| CauseCount {
             cause,
             instructions,
-            cycles: Cycles(cycles),
+            cycles: Cycles(cycles).into(),
         };
-        let causes = vec![count(Cause::Load, 550, 550), count(Cause::Multiply, 550, 1_100)];
+        let causes =
+            vec![count(Cause::Load, 550.into(), 550), count(Cause::Multiply, 550.into(), 1_100)];
         let block = HotBlock {
             address: 0x0800_0100,
             function: "sum".into(),
-            runs: 1_000,
-            cycles: Cycles(1_650),
-            branch_cycles: Cycles(0),
-            flash_cycles: Cycles(0),
+            runs: 1_000.into(),
+            cycles: Cycles(1_650).into(),
+            branch_cycles: Cycles(0).into(),
+            flash_cycles: Cycles(0).into(),
             listing: vec![],
         };
         for layer in &mut counts {
             layer.profile = Some(LayerProfile { causes: causes.clone(), blocks: vec![] });
         }
-        counts[1].cycles = Cycles(3_300);
+        counts[1].cycles = Cycles(3_300).into();
         counts[1].profile.as_mut().unwrap().blocks.push(block);
         let hottest = hot(&counts, None).unwrap();
         assert_eq!(hottest.causes[0].cause, "multiply");
@@ -103,7 +104,7 @@ mod tests {
         assert!(hottest.blocks[0].0.ends_with(": sum at 0x08000100"));
         let chosen = hot(&counts, Some(0)).unwrap();
         assert_eq!(chosen.name, short_name(&counts[0].name));
-        assert_eq!(chosen.causes[0].cycles, ratio(1_100.0 / counts[0].macs as f64));
+        assert_eq!(chosen.causes[0].cycles, ratio(1_100.0 / *counts[0].macs as f64));
         assert!(chosen.blocks.is_empty());
     }
 }

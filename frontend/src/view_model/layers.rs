@@ -172,12 +172,12 @@ pub struct Row {
 pub fn packing(packing: &WeightPacking, plan: &PlanFacts) -> String {
     let cycles = tilewright_plan::Cycles(packing.saved_cycles.unsigned_abs());
     let time = figures::duration(cycles.at(plan.timeline.clock_hz).0);
-    let changed = if packing.saved_cycles < 0 { "more" } else { "less" };
+    let changed = if packing.saved_cycles < 0.into() { "more" } else { "less" };
     if packing.more_flash_bytes == 0 {
         return format!("{}: {time} {changed} (modelled)", packing.name);
     }
     let bytes = figures::bytes(packing.more_flash_bytes.unsigned_abs());
-    let flash = if packing.more_flash_bytes < 0 { "less" } else { "more" };
+    let flash = if packing.more_flash_bytes < 0.into() { "less" } else { "more" };
     format!("{}: {bytes} of flash {flash} (counted), {time} {changed} (modelled)", packing.name)
 }
 
@@ -185,7 +185,7 @@ pub fn packing(packing: &WeightPacking, plan: &PlanFacts) -> String {
 #[must_use]
 pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter: &str) -> Vec<Row> {
     let clock = plan.timeline.clock_hz;
-    let total: u64 = plan.report.layers.iter().map(|layer| layer.cycles).sum();
+    let total: u64 = plan.report.layers.iter().map(|layer| *layer.cycles).sum();
     let filter = filter.trim().to_ascii_lowercase();
     let mut rows: Vec<Row> = plan
         .report
@@ -194,7 +194,7 @@ pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter:
         .enumerate()
         .map(|(index, layer)| {
             let ran = counts.and_then(|counts| counts.get(index));
-            let predicted = layer.cycles as f64;
+            let predicted = *layer.cycles as f64;
             Row {
                 index,
                 name: layer.name.clone(),
@@ -209,14 +209,14 @@ pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter:
                 inputs: join(layer.inputs.iter().map(|shape| figures::shape(*shape))),
                 output: figures::shape(layer.output),
                 output_bytes: layer.output.iter().map(|dim| u64::from(*dim)).product(),
-                macs: layer.macs,
-                parameters: layer.parameters,
-                predicted: layer.cycles,
-                time_us: tilewright_plan::Cycles(layer.cycles).at(clock).0,
-                share: if total == 0 { 0.0 } else { layer.cycles as f64 / total as f64 },
-                counted: ran.map(|ran| ran.instructions),
+                macs: *layer.macs,
+                parameters: *layer.parameters,
+                predicted: *layer.cycles,
+                time_us: tilewright_plan::Cycles(*layer.cycles).at(clock).0,
+                share: if total == 0 { 0.0 } else { *layer.cycles as f64 / total as f64 },
+                counted: ran.map(|ran| ran.instructions).map(|figure| *figure),
                 deviation: ran
-                    .filter(|_| layer.cycles > 0)
+                    .filter(|_| layer.cycles > 0.into())
                     .map(|ran| (ran.cycles.0 as f64 - predicted) / predicted * 100.0),
             }
         })

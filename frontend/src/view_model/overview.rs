@@ -98,7 +98,6 @@ pub struct Overview {
 #[must_use]
 pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overview {
     let report = &plan.report;
-    let kind = |key: &str| report.kinds.get(key).copied().unwrap_or(Kind::Modelled);
     let limit = plan.settings.sram_bytes.map_or(board.arena().0, |sram| sram.min(board.arena().0));
     let missing = report.no_program();
     let is = match (report.fits, &missing) {
@@ -123,7 +122,7 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
                 reason.memory,
                 figures::bytes(reason.needed_bytes.0),
                 figures::bytes(reason.available_bytes.0),
-                figures::binary((reason.needed_bytes - reason.available_bytes).0),
+                figures::binary((*reason.needed_bytes - *reason.available_bytes).0),
             );
             (format!("{} does not fit {}", report.model, board.name), why)
         }
@@ -139,7 +138,7 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
             // What may all lie elsewhere has no bound worth a word.
             bound: Some(report.lower_bound_bytes.0).filter(|bound| *bound > 0),
             counts: "up to the last byte that a step uses, gaps included",
-            kind: if report.proved { Kind::Proved } else { kind("peak_sram_bytes") },
+            kind: if report.proved { Kind::Proved } else { report.peak_sram_bytes.kind() },
         },
         Gauge {
             title: "Flash",
@@ -149,7 +148,7 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
             limit_is: format!("{} behind the firmware", figures::binary(board.plan_bytes().0)),
             bound: None,
             counts: "",
-            kind: kind("flash_bytes"),
+            kind: report.flash_bytes.kind(),
         },
     ];
     let cannot_run =
@@ -162,7 +161,7 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
             id,
             value: figures::bytes(stage.bytes.0),
             detail: stage.what.clone(),
-            kind: kind("stages"),
+            kind: stage.bytes.kind(),
         });
     }
     if plan.memory.loaded_bytes.0 > 0 {
@@ -171,18 +170,18 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
             id: "loaded",
             value: figures::bytes(plan.memory.loaded_bytes.0),
             detail: "copied once, at boot, from flash that the core waits for".to_owned(),
-            kind: kind("peak_sram_bytes"),
+            kind: report.peak_sram_bytes.kind(),
         });
     }
     if let Some(tiles) = &report.tiles {
-        let nominal = report.macs - report.recomputed_macs;
-        let more = figures::percent(report.recomputed_macs as f64, nominal as f64);
+        let nominal = *report.macs - *report.recomputed_macs;
+        let more = figures::percent(*report.recomputed_macs as f64, nominal as f64);
         facts.push(Fact {
             title: "Computed again",
             id: "recomputed",
             value: more,
             detail: format!("of all MACs, at the edges of {tiles} tiles"),
-            kind: kind("recomputed_macs"),
+            kind: report.recomputed_macs.kind(),
         });
     }
     if let Some(latency) = report.latency_us {
@@ -195,7 +194,7 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
                 (_, Some(layer)) => format!("most in {}", short_name(&layer.name)),
                 (_, None) => String::new(),
             },
-            kind: kind("latency_us"),
+            kind: latency.kind(),
         });
         facts.extend(run.filter(|run| run.result.fault.is_none()).map(latency_of_run));
         if !plan.timeline.slices.is_empty() {
@@ -260,7 +259,7 @@ mod tests {
                 name: String::new(),
                 outputs: Vec::new(),
             }),
-            result: RunResult { latency_us: Micros(33.0), ..fixture::result(Vec::new()) },
+            result: RunResult { latency_us: Micros(33.0).into(), ..fixture::result(Vec::new()) },
             comparison: None,
         };
         let detail = |run: &Outcome| {
@@ -271,9 +270,9 @@ mod tests {
             detail(&run).unwrap(),
             "10 % over the prediction: more than the 5 % it may be off"
         );
-        run.result.latency_us = Micros(30.3);
+        run.result.latency_us = Micros(30.3).into();
         assert_eq!(detail(&run).unwrap(), "1.0 % over the prediction");
-        run.result.latency_us = Micros(29.7);
+        run.result.latency_us = Micros(29.7).into();
         assert_eq!(detail(&run).unwrap(), "1.0 % below the prediction");
     }
 
@@ -285,8 +284,8 @@ mod tests {
         plan.report.does_not_fit = Some(DoesNotFit {
             memory: "SRAM".to_owned(),
             operator: "first".to_owned(),
-            needed_bytes: Bytes(48),
-            available_bytes: Bytes(40),
+            needed_bytes: Bytes(48).into(),
+            available_bytes: Bytes(40).into(),
             parts: Vec::new(),
             remedies: Vec::new(),
             untried: 0,

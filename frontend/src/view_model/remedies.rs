@@ -81,7 +81,7 @@ pub fn remedies(state: &State) -> Remedies {
     Remedy::sort(&mut found);
     let rows = found.into_iter().filter_map(|remedy| {
         let (_, settings) = changes.iter().find(|(change, _)| *change == remedy.change)?;
-        Some(row(&remedy, settings.clone(), state, plan.report.latency_us))
+        Some(row(&remedy, settings.clone(), state, plan.report.latency_us.map(|figure| *figure)))
     });
     Remedies { rows: rows.collect(), is_searching: tried < changes.len(), tried, given_up }
 }
@@ -106,10 +106,10 @@ fn row(
     let rest = if remedy.fits {
         format!("{} to spare", figures::binary(had - remedy.needed_bytes.0.min(had)))
     } else {
-        let missing = (remedy.needed_bytes - remedy.available_bytes).0;
+        let missing = (*remedy.needed_bytes - *remedy.available_bytes).0;
         format!("still {} of {} too much", figures::bytes(missing), remedy.memory)
     };
-    let time = match (before, remedy.latency_us) {
+    let time = match (before, remedy.latency_us.map(|latency| *latency)) {
         (_, None) => String::new(),
         (Some(Micros(before)), Some(Micros(now)))
             if before > 0.0 && (now / before - 1.0).abs() >= 0.0005 =>
@@ -143,17 +143,17 @@ mod tests {
         let limit = settings.sram_bytes.unwrap_or(1_024);
         plan.settings = settings;
         plan.report.strategy.clone_from(&plan.settings.strategy);
-        plan.report.peak_sram_bytes = Bytes(needed);
-        plan.report.sram_limit_bytes = Bytes(limit);
+        plan.report.peak_sram_bytes = Bytes(needed).into();
+        plan.report.sram_limit_bytes = Bytes(limit).into();
         plan.report.does_not_fit = (needed > limit).then(|| DoesNotFit {
             memory: "SRAM".to_owned(),
             operator: "first".to_owned(),
-            needed_bytes: Bytes(needed),
-            available_bytes: Bytes(limit),
+            needed_bytes: Bytes(needed).into(),
+            available_bytes: Bytes(limit).into(),
             parts: vec![Part {
                 name: "a".to_owned(),
                 role: PartRole::Input,
-                bytes: Bytes(needed / 4),
+                bytes: Bytes(needed / 4).into(),
             }],
             remedies: Vec::new(),
             untried: 0,
@@ -199,7 +199,7 @@ mod tests {
         let mut asked_for = Vec::new();
         while let Some((request, settings)) = asked(&effects) {
             let mut facts = plan(settings.clone(), 30);
-            facts.report.latency_us = Some(Micros(33.0));
+            facts.report.latency_us = Some(Micros(33.0).into());
             if settings.sram_bytes.is_none() {
                 facts = plan(settings.clone(), 48);
             }

@@ -129,13 +129,14 @@ pub fn roofline(plan: &PlanFacts, counts: Option<&[LayerCount]>) -> Roofline {
         let direct_us = direct_us.min(works_us);
         let (compute_us, transfer_us) = (works_us - direct_us, transfer_us + direct_us);
         let count = counts.and_then(|counts| counts.get(layer));
-        let cycles = count.map_or(row.cycles, |count| count.cycles.0);
-        let each = |value: u64| (row.macs > 0 && value > 0).then(|| value as f64 / row.macs as f64);
+        let cycles = count.map_or(*row.cycles, |count| count.cycles.0);
+        let each =
+            |value: u64| (*row.macs > 0 && value > 0).then(|| value as f64 / *row.macs as f64);
         let time_us = match count {
             Some(count) => count.cycles.at(clock).0,
             None => works_us + of_frame(&traffic.stalls, layer),
         };
-        let bound = match row.macs {
+        let bound = match *row.macs {
             0 => Bound::Neither,
             _ if works_us <= 0.0 => Bound::Neither,
             _ if transfer_us > compute_us => Bound::Transfer,
@@ -145,10 +146,10 @@ pub fn roofline(plan: &PlanFacts, counts: Option<&[LayerCount]>) -> Roofline {
             layer,
             name: row.name.clone(),
             family: Family::of(&row.op),
-            macs: row.macs,
+            macs: *row.macs,
             bytes: traffic.tiers.iter().map(bytes).collect(),
-            rate: (row.macs > 0 && time_us > 0.0).then(|| row.macs as f64 / time_us * 1e6),
-            instructions: count.and_then(|count| each(count.instructions)),
+            rate: (*row.macs > 0 && time_us > 0.0).then(|| *row.macs as f64 / time_us * 1e6),
+            instructions: count.and_then(|count| each(*count.instructions)),
             cycles: each(cycles),
             compute_us,
             transfer_us,

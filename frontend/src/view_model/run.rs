@@ -175,7 +175,7 @@ pub fn agreement(outcome: &Outcome) -> Agreement {
     }
     // Of several frames the first has the input that the reference was given.
     let (found, expected) = (&outcome.result.outputs, &outcome.reference.outputs);
-    let mut pairs = expected.iter().zip(found);
+    let mut pairs = expected.iter().zip(found.iter());
     let are_outputs_equal = !expected.is_empty()
         && found.len() >= expected.len()
         && pairs.all(|(expected, found)| *expected == found.values);
@@ -215,7 +215,7 @@ pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
         Fact {
             title: "Instructions",
             id: "instructions",
-            value: figures::grouped(result.instructions),
+            value: figures::grouped(*result.instructions),
             detail: match frames(outcome) {
                 1 => "of one inference".to_owned(),
                 frames => format!("of {frames} frames"),
@@ -351,7 +351,7 @@ mod tests {
         let row = |plan: &PlanFacts, values: Vec<i8>, board: Option<Vec<i8>>| {
             let board = board.map(|values| fixture::result(vec![values]).outputs);
             let reference = ReferenceFacts { name: String::new(), outputs: vec![values] };
-            output_rows(&plan.outputs, &reference, board.as_deref()).remove(0)
+            output_rows(&plan.outputs, &reference, board.as_deref().map(Vec::as_slice)).remove(0)
         };
         assert!(!are_scores(&plan.outputs), "a map");
         let values: Vec<i8> = (-2..10).collect();
@@ -391,7 +391,7 @@ mod tests {
         assert!(facts(&ran, &boards).iter().any(|fact| fact.id == "energy"));
         assert!(facts(&ran, &boards).iter().all(|fact| fact.id != "stack"));
         let stack = StackUse::new(Bytes(9000), Bytes(1500), Bytes(16_384));
-        ran.result.stack = Some(stack);
+        ran.result.stack = Some(stack.into());
         let facts = facts(&ran, &boards);
         let fact = facts.iter().find(|fact| fact.id == "stack").unwrap();
         let [used, limit] = [10_500, 16_384].map(figures::grouped);

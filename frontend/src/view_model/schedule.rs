@@ -51,7 +51,6 @@ pub fn movable(settings: &PlanSettings, board: &Board, uses_card: bool) -> Movab
 #[must_use]
 pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
     let report = &plan.report;
-    let kind = |key: &str| report.kinds.get(key).copied().unwrap_or(Kind::Modelled);
     let frames = report.frames.max(1);
     let mut facts = Vec::new();
     let Some(latency) = report.latency_us else { return facts };
@@ -71,7 +70,7 @@ pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
             }
             _ => all,
         },
-        kind: kind("latency_us"),
+        kind: latency.kind(),
     });
     if frames > 1 {
         let second = f64::from(frames) / latency.0 * 1e6;
@@ -87,19 +86,19 @@ pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
             id: "rate",
             value: figures::fixed(rate, if rate < 10.0 { 2 } else { 1 }),
             detail: "fill and drain included".to_owned(),
-            kind: kind("latency_us"),
+            kind: latency.kind(),
         });
     }
     let share = |micros: f64| format!("{} of the time", figures::percent(micros, latency.0));
     let times = [
-        ("The core computes", "compute", report.compute_us, "compute_us"),
-        ("Engines copy", "transfer", report.transfer_us, "transfer_us"),
-        ("The core waits", "stall", report.stall_us, "stall_us"),
+        ("The core computes", "compute", report.compute_us),
+        ("Engines copy", "transfer", report.transfer_us),
+        ("The core waits", "stall", report.stall_us),
     ];
-    for (title, id, time, key) in times {
+    for (title, id, time) in times {
         let Some(time) = time else { continue };
         let (value, detail) = (figures::duration(time.0), share(time.0));
-        facts.push(Fact { title, id, value, detail, kind: kind(key) });
+        facts.push(Fact { title, id, value, detail, kind: time.kind() });
     }
     let to_card = match (report.written_bytes.0, report.card_written_bytes.0) {
         (0, _) => String::new(),
@@ -108,18 +107,12 @@ pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
         (_, card) => format!("; {} of it to the card", figures::binary(card)),
     };
     let moved = [
-        ("Read outside of the chip", "read", report.read_bytes.0, "", "read_bytes"),
-        (
-            "Written outside of the chip",
-            "written",
-            report.written_bytes.0,
-            &*to_card,
-            "written_bytes",
-        ),
+        ("Read outside of the chip", "read", report.read_bytes, ""),
+        ("Written outside of the chip", "written", report.written_bytes, &*to_card),
     ];
-    for (title, id, bytes, more, key) in moved {
-        let (value, detail) = (figures::binary(bytes), figures::bytes(bytes) + more);
-        facts.push(Fact { title, id, value, detail, kind: kind(key) });
+    for (title, id, bytes, more) in moved {
+        let (value, detail) = (figures::binary(bytes.0), figures::bytes(bytes.0) + more);
+        facts.push(Fact { title, id, value, detail, kind: bytes.kind() });
     }
     if let Some(checks) = &plan.checks {
         let [title, each] = match plan.settings.integrity {
@@ -184,7 +177,7 @@ mod tests {
         let mut plan = fixture::plan();
         plan.report.frames = 10;
         let mut rate = |seconds: f64| {
-            plan.report.latency_us = Some(tilewright_plan::Micros(10.0 * seconds * 1e6));
+            plan.report.latency_us = Some(tilewright_plan::Micros(10.0 * seconds * 1e6).into());
             let facts = facts(&plan);
             let rate = facts.iter().find(|fact| fact.id == "rate").unwrap();
             (rate.title, rate.value.clone())
@@ -198,8 +191,8 @@ mod tests {
     fn what_is_written_says_where_to() {
         let mut plan = fixture::plan();
         let mut detail = |all: u64, card: u64| {
-            plan.report.written_bytes = tilewright_plan::Bytes(all);
-            plan.report.card_written_bytes = tilewright_plan::Bytes(card);
+            plan.report.written_bytes = tilewright_plan::Bytes(all).into();
+            plan.report.card_written_bytes = tilewright_plan::Bytes(card).into();
             facts(&plan).into_iter().find(|fact| fact.id == "written").unwrap().detail
         };
         assert_eq!(detail(512, 0), "512 B; to external RAM");

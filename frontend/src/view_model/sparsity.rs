@@ -56,9 +56,9 @@ pub fn rows(facts: &SparsityFacts, plan: &PlanFacts) -> Vec<Row> {
         let sparse = |row: &&LayerRow| row.packing.as_ref().is_some_and(|p| p.name == SPARSE);
         let packings = || made().filter(sparse).filter_map(|row| row.packing.as_ref());
         let bytes: u64 = made().map(|row| row.flash_bytes.0).sum();
-        let more: i64 = packings().map(|packing| packing.more_flash_bytes).sum();
-        let cycles: u64 = made().map(|row| row.cycles).sum();
-        let saved: i64 = packings().map(|packing| packing.saved_cycles).sum();
+        let more: i64 = packings().map(|packing| *packing.more_flash_bytes).sum();
+        let cycles: u64 = made().map(|row| *row.cycles).sum();
+        let saved: i64 = packings().map(|packing| *packing.saved_cycles).sum();
         let packing = made().find_map(|row| row.packing.as_ref());
         let time = |cycles: u64| Cycles(cycles).at(clock).0;
         Row {
@@ -183,7 +183,8 @@ mod tests {
 
     fn pruned() -> (SparsityFacts, PlanFacts) {
         let mut plan = fixture::plan();
-        let packing = |name: &str, more_flash_bytes, saved_cycles| {
+        let packing = |name: &str, bytes: i64, cycles: i64| {
+            let (more_flash_bytes, saved_cycles) = (bytes.into(), cycles.into());
             Some(WeightPacking { name: name.to_owned(), more_flash_bytes, saved_cycles })
         };
         plan.report.layers[0].packing = packing("transformed", 100, 50);
@@ -220,8 +221,8 @@ mod tests {
         let (facts, mut plan) = pruned();
         // The second layer in two tiles: one names the weights, both have them packed.
         let mut row = plan.report.layers[1].clone();
-        row.flash_bytes = tilewright_plan::Bytes(0);
-        row.packing.as_mut().unwrap().more_flash_bytes = 0;
+        row.flash_bytes = tilewright_plan::Bytes(0).into();
+        row.packing.as_mut().unwrap().more_flash_bytes = 0.into();
         plan.report.layers.push(row);
         plan.nodes.push(vec![3]);
         let second = &rows(&facts, &plan)[1];

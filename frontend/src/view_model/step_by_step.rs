@@ -317,7 +317,7 @@ mod tests {
         };
         let mut outside = small.clone();
         outside.memory.arena_bytes = tilewright_plan::Bytes(0);
-        outside.report.external_bytes = tilewright_plan::Bytes(1);
+        outside.report.external_bytes = tilewright_plan::Bytes(1).into();
         let all = [
             side("resident", &plan),
             side("other", &plan),

@@ -95,7 +95,7 @@ pub fn spoken(plan: &PlanFacts, selection: Selection, arena_address: Option<u32>
     else {
         return String::new();
     };
-    let time = tilewright_plan::Cycles(row.cycles).at(plan.timeline.clock_hz).0;
+    let time = tilewright_plan::Cycles(*row.cycles).at(plan.timeline.clock_hz).0;
     format!(
         "Operator {} of {}: {} ({}), {} live, {} predicted",
         layer + 1,

@@ -323,8 +323,8 @@ pub fn summary(facts: &TilesFacts, plan: &PlanFacts) -> String {
         _ => String::new(),
     };
     let recomputed = plan.report.recomputed_macs;
-    let once = plan.report.macs.saturating_sub(recomputed);
-    let again = match recomputed {
+    let once = plan.report.macs.saturating_sub(*recomputed);
+    let again = match *recomputed {
         0 => "No pixel that takes multiply-accumulates is made twice.".to_owned(),
         macs => format!(
             "Tiles make {} MACs again, {} of those of the whole model.",
@@ -486,7 +486,7 @@ mod tests {
     #[test]
     fn the_region_is_told_in_a_sentence() {
         let mut plan = fixture::plan();
-        (plan.report.macs, plan.report.recomputed_macs) = (1_100, 100);
+        (*plan.report.macs, *plan.report.recomputed_macs) = (1_100, 100);
         let text = summary(&fixture::tiles(), &plan);
         assert!(text.starts_with("2 layers are made in 2 × 2 tiles"), "{text}");
         assert!(text.contains("first to second") && text.contains("100 MACs again, 10"), "{text}");

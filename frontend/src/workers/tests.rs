@@ -375,7 +375,7 @@ fn a_run_is_judged_layer_by_layer() {
         let request = ImportRequest::Judge(settings(None));
         let (reply, _) = importer.answer(request, buffers, &|_| {}).unwrap();
         let ImportReply::Judged(result, comparison) = reply else { panic!("{reply:?}") };
-        let outputs: Vec<_> = result.outputs.into_iter().map(|output| output.values).collect();
+        let outputs: Vec<_> = result.outputs.iter().map(|output| output.values.clone()).collect();
         assert_eq!(outputs, expected.outputs);
         comparison
     };
@@ -413,7 +413,7 @@ fn the_graph_of_a_model_lies_on_its_plan() {
         let drawn: Vec<_> = nodes.iter().map(drawn).collect();
         let names: Vec<&str> = drawn.iter().map(|drawn| drawn.name.as_str()).collect();
         assert_eq!(names.join(" + "), layer.name);
-        assert_eq!(drawn.iter().map(|drawn| drawn.macs).sum::<u64>(), layer.macs);
+        assert_eq!(drawn.iter().map(|drawn| drawn.macs).sum::<u64>(), *layer.macs);
     }
     for tensor in &facts.tensors {
         let net = graph.nets.iter().find(|net| net.tensor == tensor.tensor).unwrap();

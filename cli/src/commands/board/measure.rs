@@ -201,8 +201,8 @@ impl<'m> Measured<'m> {
             frames: self.planned.plan.frames(),
             reference,
             emulated: emulated.map(|run| Emulated {
-                cycles: run.cycles,
-                instructions: run.instructions,
+                cycles: *run.cycles,
+                instructions: *run.instructions,
                 layers: &run.layers,
             }),
         };

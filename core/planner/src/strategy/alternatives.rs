@@ -24,7 +24,7 @@ impl Alternatives {
                 technique: technique.to_owned(),
                 weights_in_sram: !planned.recipe.weights_in_sram.is_empty(),
                 sram_bytes: report.peak_sram_bytes,
-                latency_us: Micros(latency.0 / f64::from(report.frames.max(1))),
+                latency_us: (Micros(latency.0 / f64::from(report.frames.max(1)))).into(),
                 fits: report.fits,
             });
         }
@@ -43,8 +43,8 @@ impl Alternatives {
         self.keep(Alternative {
             technique: technique.to_owned(),
             weights_in_sram: !made.recipe.weights_in_sram.is_empty(),
-            sram_bytes: made.plan.space(Space::Arena),
-            latency_us: Micros(all.0 / f64::from(options.frames.get())),
+            sram_bytes: made.plan.space(Space::Arena).into(),
+            latency_us: (Micros(all.0 / f64::from(options.frames.get()))).into(),
             fits,
         });
     }

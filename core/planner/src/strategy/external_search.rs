@@ -207,12 +207,12 @@ impl ExternalSearch {
         (board, options): (&Board, &Options),
     ) -> Self {
         let report = &inside.report;
-        let is_large = report.layers.len() > FEW_LAYERS || report.macs > FEW_MACS;
+        let is_large = report.layers.len() > FEW_LAYERS || report.macs > FEW_MACS.into();
         let effort = if is_large { QUICK } else { THOROUGH };
         let alternatives = Alternatives::of(&inside, LEAST, board, options.objective);
         let smaller = match options.objective {
             Objective::Memory => MOST_SIZES,
-            Objective::Latency if report.macs > FEW_MACS => 0,
+            Objective::Latency if report.macs > FEW_MACS.into() => 0,
             Objective::Latency if is_large && external::missing(board).is_none() => SMALLER / 2,
             Objective::Latency => SMALLER,
         };
@@ -357,7 +357,7 @@ impl ExternalSearch {
                 }
             }
             Way::Least if self.contest.best().is_none() => {
-                let mut least = Least { most: self.inside.report.peak_sram_bytes, made: None };
+                let mut least = Least { most: *self.inside.report.peak_sram_bytes, made: None };
                 let budget = options.arena_on(board);
                 let sizes = sizes::below(least.most).take_while(|size| *size > budget);
                 if self.inside.report.flash_bytes <= self.inside.report.flash_limit_bytes {

@@ -99,5 +99,5 @@ fn key(time: u64, Bytes(arena): Bytes, options: &Options) -> (u64, u64) {
 fn key_of(planned: &Planned, options: &Options) -> (u64, u64) {
     let frames = u64::from(planned.report.frames.max(1));
     let time = planned.timeline.end().since(CyclePoint::default()).0 / frames;
-    key(time, planned.report.peak_sram_bytes, options)
+    key(time, *planned.report.peak_sram_bytes, options)
 }

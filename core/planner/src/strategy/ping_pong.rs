@@ -46,7 +46,8 @@ pub fn plan(model: &Model) -> Result<(Candidate, Vec<Stage>), PlanError> {
         ("pools computed with convolutions", sum(&tensors)),
         ("two buffers by turns", height),
     ];
-    let stages = stages.map(|(what, bytes)| Stage { what: what.to_owned(), bytes }).to_vec();
+    let stages =
+        stages.map(|(what, bytes)| Stage { what: what.to_owned(), bytes: bytes.into() }).to_vec();
     let arranged = Arranged { tensors, parts: Parts::none(), height };
     Ok((Candidate { layers, arranged }, stages))
 }

@@ -168,7 +168,7 @@ impl TradeOff {
         let mut planned = if made.plan == self.least.plan {
             self.least
         } else {
-            let bound = Some(self.least.report.lower_bound_bytes);
+            let bound = Some(*self.least.report.lower_bound_bytes);
             described(made, model, board, options, bound)?
         };
         if least < planned.report.peak_sram_bytes {

@@ -36,7 +36,7 @@ fn a_limit_far_above_is_named_only() {
     let plan = fixture::plan();
     let memory = MemoryMap::of(&plan);
     let mut report = fixture::report(&memory);
-    report.sram_limit_bytes = tilewright_plan::Bytes(1 << 20);
+    report.sram_limit_bytes = tilewright_plan::Bytes(1 << 20).into();
     let picture = svg(&[Drawn { report: &report, memory: &memory, tensors: &[] }]);
     assert!(!picture.contains("class=\"limit\""), "{picture}");
     assert!(picture.contains("limit 1,048,576 B (1024.0 KiB)"), "{picture}");

@@ -6,15 +6,15 @@ use crate::plan_report::DoesNotFit;
 /// A report that needs so much SRAM and flash and takes so long; 60 B and 2000 B are there.
 fn report(sram: u64, flash: u64, latency: f64) -> PlanReport {
     let mut report = fixture::report(&MemoryMap::of(&fixture::plan()));
-    report.peak_sram_bytes = Bytes(sram);
-    report.flash_bytes = Bytes(flash);
-    report.latency_us = Some(Micros(latency));
+    report.peak_sram_bytes = Bytes(sram).into();
+    report.flash_bytes = Bytes(flash).into();
+    report.latency_us = Some(Micros(latency).into());
     let short = [(SRAM, sram, 60), (FLASH, flash, 2000)].into_iter().find(|(_, n, had)| n > had);
     report.does_not_fit = short.map(|(memory, needed, available)| DoesNotFit {
         memory: memory.to_owned(),
         operator: "first".to_owned(),
-        needed_bytes: Bytes(needed),
-        available_bytes: Bytes(available),
+        needed_bytes: Bytes(needed).into(),
+        available_bytes: Bytes(available).into(),
         parts: Vec::new(),
         remedies: Vec::new(),
         untried: 0,
@@ -70,7 +70,7 @@ fn what_fits_comes_first_then_the_cheapest_then_the_fastest() {
             "strategy less"
         ]
     );
-    assert_eq!((remedies[4].fits, remedies[4].needed_bytes), (false, Bytes(61)));
+    assert_eq!((remedies[4].fits, *remedies[4].needed_bytes), (false, Bytes(61)));
 }
 
 #[test]

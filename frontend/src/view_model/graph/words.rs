@@ -111,7 +111,7 @@ pub fn details(graph: &GraphFacts, node: &GraphNode, plan: Option<&PlanFacts>) -
         }
         (NodeRole::Operator(_), Some(layer), Some(plan)) => {
             if let Some(row) = plan.report.layers.get(layer) {
-                let time = tilewright_plan::Cycles(row.cycles).at(plan.timeline.clock_hz).0;
+                let time = tilewright_plan::Cycles(*row.cycles).at(plan.timeline.clock_hz).0;
                 details.push(("Kernel", kernel_title(&row.op)));
                 details.push(("Time (modelled)", figures::duration(time)));
                 if let Some(packing) = &row.packing {

@@ -45,7 +45,7 @@ fn zeros_make_the_plan_smaller_and_its_image_is_of_the_pruned_model() {
     let rows = rows(&pruned.sparsity, &plan);
     let sum = sum(&rows);
     assert!(sum.sparse > 0 && sum.bytes < sum.dense_bytes && sum.us < sum.dense_us, "{sum:?}");
-    assert_eq!(sum.bytes as i64 - sum.dense_bytes as i64, plan.report.packing_flash_bytes);
+    assert_eq!(sum.bytes as i64 - sum.dense_bytes as i64, *plan.report.packing_flash_bytes);
     // The reference is of the pruned model.
     let request = ImportRequest::Input { name: "a.png".to_owned() };
     let sample = || vec![file(EXAMPLES[1].samples[0].file)];

@@ -91,8 +91,8 @@ impl Divider {
     pub fn new(inside: &Planned, close: u64) -> Self {
         let report = &inside.report;
         let flash = (report.flash_bytes > report.flash_limit_bytes).then(|| {
-            let others = report.flash_bytes - inside.plan.space(Space::Weights);
-            report.flash_limit_bytes - others - Bytes(report.flash_limit_bytes.0 / 8)
+            let others = *report.flash_bytes - inside.plan.space(Space::Weights);
+            *report.flash_limit_bytes - others - Bytes(report.flash_limit_bytes.0 / 8)
         });
         Self { flash, close, ..Self::default() }
     }

@@ -119,9 +119,9 @@ pub fn tell(planned: &mut Planned, model: &Model, board: &Board, options: &Optio
         match layers.last_mut().filter(|_| number < ends) {
             Some([bytes, cycles]) => {
                 *bytes += weights;
-                *cycles += row.cycles;
+                *cycles += *row.cycles;
             }
-            None => layers.push([weights, row.cycles]),
+            None => layers.push([weights, *row.cycles]),
         }
         let line_buffers =
             layer.writes.iter().filter_map(|tensor| plan.tensors.get(*tensor as usize));
@@ -130,7 +130,7 @@ pub fn tell(planned: &mut Planned, model: &Model, board: &Board, options: &Optio
     }
     let (sram, frames) = (options.arena_on(board), options.frames.get());
     let bound = bound(&layers, 0, board, &card, sram, frames);
-    report.bound_us = Some(bound.at(board.core.clock.hertz));
+    report.bound_us = Some(bound.at(board.core.clock.hertz).into());
 }
 
 /// Bytes of a node's weights, without its biases.
