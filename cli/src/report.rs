@@ -462,10 +462,12 @@ pub fn run_json(
     let mut of_run = keys(result)?;
     // A run's frames are those of the plan; its timeline is written by `--perfetto`.
     of_run.retain(|key, _| !["frames", "timeline", "plan", "emulation_wall_ns"].contains(&&**key));
-    let mut all = keys(report)?;
+    // Of the plan what the run does not say anew.
+    let plan = PlanReport { latency_us: None, layers: Vec::new(), ..report.clone() };
+    let mut all = keys(&plan)?;
     all.extend(of_run);
     all.extend(keys(&besides)?);
-    let mut kinds = kinds_of(report);
+    let mut kinds = kinds_of(&plan);
     kinds.extend(kinds_of(result));
     kinds.extend(kinds_of(&besides));
     let is_told = |key: &str| all.contains_key(key.split(['.', '[']).next().unwrap_or(key));

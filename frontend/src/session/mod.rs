@@ -27,7 +27,7 @@ use crate::message::{
     PlanRequest, Reply,
 };
 use crate::state::{
-    Beside, Effect, Event, FileKind, Origin, OwnFile, Quantising, RunEvent, Samples, State,
+    Beside, Effect, Event, FileKind, Kept, Origin, OwnFile, Quantising, RunEvent, Samples, State,
 };
 use crate::view_model::desk::measured;
 use desk::{Subject, Talk};
@@ -56,37 +56,6 @@ pub struct Message {
     pub event: Event,
     /// Its buffers.
     pub buffers: Vec<Uint8Array>,
-}
-
-/// What the state had before an event: tells which buffers belong to what it took.
-pub struct Before {
-    model: Option<Rc<crate::state::OpenModel>>,
-    plan: Option<Rc<crate::message::PlanFacts>>,
-    reference: Option<Rc<crate::message::ReferenceFacts>>,
-    package: Option<Rc<crate::message::Package>>,
-    reordered: Option<Rc<crate::message::Reordered>>,
-    saved_file: Option<Rc<crate::message::FileFacts>>,
-    stores: Option<Rc<Vec<String>>>,
-}
-
-impl Before {
-    /// Of this state.
-    pub fn of(state: &State) -> Self {
-        Self {
-            model: state.model.clone(),
-            plan: state.plan.clone(),
-            reference: state.input.reference.clone(),
-            package: state.package.clone(),
-            reordered: state.reordered.clone(),
-            saved_file: state.saved_file.clone(),
-            stores: state.run.stores.clone(),
-        }
-    }
-
-    /// Whether the open model is still the same.
-    pub fn has_model_of(&self, state: &State) -> bool {
-        same(self.model.as_ref(), state.model.as_ref())
-    }
 }
 
 /// Workers and buffers.
@@ -127,14 +96,6 @@ pub struct Session {
     reordered_download: Option<Download>,
     /// The picture that was chosen as input.
     picture: Option<Rc<ObjectUrl>>,
-}
-
-fn same<T>(a: Option<&Rc<T>>, b: Option<&Rc<T>>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => Rc::ptr_eq(a, b),
-        (None, None) => true,
-        _ => false,
-    }
 }
 
 fn event_of<R>(
@@ -236,6 +197,12 @@ impl Session {
     /// requests fast, once nothing is under way.
     pub fn settle(&mut self, state: &State) {
         self.files.retain(|token, _| state.names_file(*token));
+        if state.reordered.is_none() {
+            self.reordered_download = None;
+        }
+        if state.package.is_none() {
+            self.downloads = Rc::default();
+        }
         if !self.has_rested && state.tasks.is_empty() && !state.boards.is_empty() {
             self.has_rested = true;
             if !offline::spares_data() && state.model.is_none() {
@@ -245,57 +212,56 @@ impl Session {
         }
     }
 
-    /// Keeps those of an event's buffers that belong to what the state took from it.
-    pub fn adopt(&mut self, before: &Before, state: &State, mut buffers: Vec<Uint8Array>) {
-        if !before.has_model_of(state) {
-            self.model = buffers.pop();
-            self.planner_has_model = false;
-            self.importer_has_model = !self.importer_was_given_back;
-            self.image = None;
-            self.input = None;
-        } else if !same(before.reference.as_ref(), state.input.reference.as_ref())
-            && state.input.reference.is_some()
-        {
-            self.input = buffers.pop();
-        } else if !same(before.plan.as_ref(), state.plan.as_ref()) {
-            self.image = buffers.pop();
-            self.image_download = self.image.as_ref().and_then(|image| {
-                // As the text that comes with all files calls it.
-                let report = &state.plan.as_ref()?.report;
-                download(&format!("{}-{}.plan", report.model, report.board), image)
-            });
-        } else if !same(before.package.as_ref(), state.package.as_ref())
-            && let Some(package) = &state.package
-        {
-            let files = package.files.iter().zip(&buffers);
-            let files = files.filter_map(|(file, bytes)| download(&file.name, bytes));
-            self.downloads = Rc::new(files.collect());
-        } else if !same(before.reordered.as_ref(), state.reordered.as_ref())
-            && let Some(reordered) = &state.reordered
-        {
-            let bytes = buffers.pop();
-            self.reordered_download =
-                bytes.and_then(|bytes| download(&reordered.file.name, &bytes));
-        } else if !same(before.saved_file.as_ref(), state.saved_file.as_ref())
-            && let (Some(file), Some(bytes)) = (&state.saved_file, buffers.pop())
-            && let Ok(address) = ObjectUrl::new(&bytes, "application/octet-stream")
-        {
-            save(&file.name, address);
-        } else if !same(before.stores.as_ref(), state.run.stores.as_ref()) {
-            let names = state.run.stores.iter().flat_map(|names| names.iter().cloned());
-            self.run_stores = names.zip(buffers).collect();
-        }
-        if state.reordered.is_none() {
-            self.reordered_download = None;
-        }
-        if state.package.is_none() {
-            self.downloads = Rc::default();
+    /// Keeps the buffers that came with a result that the state took.
+    fn keep(&mut self, kept: Kept, mut buffers: Vec<Uint8Array>, state: &State) {
+        match kept {
+            Kept::Model => {
+                self.model = buffers.pop();
+                self.planner_has_model = false;
+                self.importer_has_model = !self.importer_was_given_back;
+                self.image = None;
+                self.input = None;
+            }
+            Kept::Input => self.input = buffers.pop(),
+            Kept::Image => {
+                self.image = buffers.pop();
+                self.image_download = self.image.as_ref().and_then(|image| {
+                    // As the text that comes with all files calls it.
+                    let report = &state.plan.as_ref()?.report;
+                    download(&format!("{}-{}.plan", report.model, report.board), image)
+                });
+            }
+            Kept::Package(names) => {
+                let files = names.iter().zip(&buffers);
+                let files = files.filter_map(|(name, bytes)| download(name, bytes));
+                self.downloads = Rc::new(files.collect());
+            }
+            Kept::Reordered(name) => {
+                let bytes = buffers.pop();
+                self.reordered_download = bytes.and_then(|bytes| download(&name, &bytes));
+            }
+            Kept::Saved(name) => {
+                let address = buffers.pop();
+                let address = address
+                    .and_then(|bytes| ObjectUrl::new(&bytes, "application/octet-stream").ok());
+                if let Some(address) = address {
+                    save(&name, address);
+                }
+            }
+            Kept::Stores(names) => self.run_stores = names.into_iter().zip(buffers).collect(),
         }
     }
 
-    /// Carries out what the state asks for.
-    pub fn carry_out(&mut self, effect: Effect, link: &Callback<Fetched>) {
+    /// Carries out what the state asks for; `buffers` came with the event that it asks after.
+    pub fn carry_out(
+        &mut self,
+        effect: Effect,
+        buffers: &mut Vec<Uint8Array>,
+        state: &State,
+        link: &Callback<Fetched>,
+    ) {
         match effect {
+            Effect::Keep(kept) => self.keep(kept, std::mem::take(buffers), state),
             Effect::Open(request, origin, quantising) => {
                 let ask = |source, how| Asked::Importer(ImportRequest::Open(source, how));
                 self.send_model(request, origin, &quantising, ask, link);

@@ -150,9 +150,30 @@ pub enum Event {
     Tick,
 }
 
+/// What the buffers are that came with a result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kept {
+    /// The int8 model.
+    Model,
+    /// The int8 input.
+    Input,
+    /// The plan image, if the plan has one.
+    Image,
+    /// Files for the board, and their names.
+    Package(Vec<String>),
+    /// The model's file in another order, and its name.
+    Reordered(String),
+    /// A file to be saved at once, and its name.
+    Saved(String),
+    /// Store images of the run under way, and their names.
+    Stores(Vec<String>),
+}
+
 /// What the state asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
+    /// Keep the buffers that came with the event: its result was taken.
+    Keep(Kept),
     /// Have a model opened; files that lie beside the page are fetched first.
     Open(u32, Origin, Quantising),
     /// Have examined what quantising does to a model, likewise.

@@ -25,15 +25,13 @@ use std::rc::Rc;
 
 use tilewright_board::Board;
 
-use crate::message::{
-    FileFacts, GraphFacts, Package, PlanFacts, ReferenceFacts, Reordered, TiledRegion,
-};
+use crate::message::{GraphFacts, Package, PlanFacts, ReferenceFacts, Reordered, TiledRegion};
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
 use crate::view_model::steps::{Step, spoken, stepped};
 pub use compare::{Beside, Compare, Plans, Tried};
 pub use desk::{Desk, DeskEvent, Heard, Measurement};
-pub use event::{Effect, Event};
+pub use event::{Effect, Event, Kept};
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
@@ -116,8 +114,6 @@ pub struct State {
     pub package: Option<Rc<Package>>,
     /// The model's file in another order, once that was asked for.
     pub reordered: Option<Rc<Reordered>>,
-    /// The file that was made last to be saved.
-    pub saved_file: Option<Rc<FileFacts>>,
     /// What was last said aloud.
     pub said: String,
     /// Number of the last request.

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use super::files::FileKind;
 use super::{
-    Desk, Doer, Effect, Input, Job, Place, Quantisation, Quantising, Run, Selection, State, zoo,
+    Desk, Doer, Effect, Input, Job, Kept, Place, Quantisation, Quantising, Run, Selection, State,
+    zoo,
 };
 use crate::message::{ImportReply, ModelFacts, TiledRegion, trouble};
 use crate::view_model::catalogue::{self, Example};
@@ -285,18 +286,22 @@ impl State {
             (Job::Graph, Ok(ImportReply::Graph(graph))) => self.graph = Some(Rc::new(*graph)),
             (Job::Input, Ok(ImportReply::Input(facts))) => {
                 self.input.reference = Some(Rc::new(facts));
+                effects.push(Effect::Keep(Kept::Input));
             }
             (Job::Package, Ok(ImportReply::Packaged(package))) => {
+                let names = package.files.iter().map(|file| file.name.clone());
+                effects.push(Effect::Keep(Kept::Package(names.collect())));
                 self.package = Some(Rc::new(package));
             }
             (Job::Schedule | Job::Tiled | Job::Record, Ok(ImportReply::Saved(file))) => {
                 self.said = format!("{} is saved", file.name);
                 self.took_ms = None;
-                self.saved_file = Some(Rc::new(file));
+                effects.push(Effect::Keep(Kept::Saved(file.name)));
             }
             (Job::Reorder, Ok(ImportReply::Reordered(reordered))) => {
                 self.said = format!("{} is ready", reordered.file.name);
                 self.took_ms = Some(took);
+                effects.push(Effect::Keep(Kept::Reordered(reordered.file.name.clone())));
                 self.reordered = Some(Rc::new(reordered));
             }
             (Job::Judge, Ok(ImportReply::Judged(result, comparison))) => {
@@ -342,6 +347,7 @@ impl State {
         self.took_ms = Some(took);
         self.wanted = None;
         self.model = Some(Rc::new(OpenModel { origin, quantising, facts }));
+        effects.push(Effect::Keep(Kept::Model));
         self.keep_model(effects);
         if is_same {
             self.is_plan_of_before = true;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Effect, Job, Origin, OwnFile, Place, State};
+use super::{Effect, Job, Kept, Origin, OwnFile, Place, State};
 use crate::message::{PlanReply, PlanSettings, ScheduleFile, trouble};
 use tilewright_report::Diagnostic;
 
@@ -144,6 +144,7 @@ impl State {
                 }
                 self.is_plan_of_before = false;
                 self.plan = Some(Rc::new(*facts));
+                effects.push(Effect::Keep(Kept::Image));
                 // Plans that a drag passes are not put together.
                 if !(self.is_passing() || self.is_requantising()) {
                     self.package_at_once(effects);

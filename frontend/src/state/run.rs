@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Doer, Effect, Event, Job, Origin, Place, State};
+use super::{Doer, Effect, Event, Job, Kept, Origin, Place, State};
 use crate::message::{Comparison, PlanFacts, ReferenceFacts, RunResult, trouble};
 use tilewright_report::{Diagnostic, Mode};
 
@@ -90,8 +90,6 @@ pub struct Run {
     pub phase: Phase,
     /// Whether of compute steps that run alike only the first is executed.
     pub is_sampled: bool,
-    /// The names of the store images that the run under way takes along.
-    pub stores: Option<Rc<Vec<String>>>,
     /// What the board wrote so far.
     pub console: String,
     /// The last outcome of this model.
@@ -105,7 +103,6 @@ impl Run {
     pub(super) fn cancel(&mut self) {
         self.phase = Phase::Cancelled;
         self.subject = None;
-        self.stores = None;
     }
 }
 
@@ -237,7 +234,6 @@ impl State {
         self.run.subject = Some((plan, reference));
         self.clear(Place::Run);
         self.run.console = String::new();
-        self.run.stores = None;
         effects.push(Effect::HoldRun);
         if is_alone {
             return self.send_run(effects);
@@ -249,7 +245,7 @@ impl State {
 
     /// The store images are there.
     pub(super) fn stores_made(&mut self, names: Vec<String>, effects: &mut Vec<Effect>) {
-        self.run.stores = Some(Rc::new(names));
+        effects.push(Effect::Keep(Kept::Stores(names)));
         self.send_run(effects);
     }
 
@@ -283,7 +279,6 @@ impl State {
             }
             RunEvent::Ended => {
                 self.took_ms = self.end(request).or(self.took_ms);
-                self.run.stores = None;
                 let Some((plan, _)) = &self.run.subject else { return };
                 let settings = plan.settings.clone();
                 self.run.phase = Phase::Comparing;
@@ -296,7 +291,6 @@ impl State {
     pub(super) fn run_failed(&mut self, trouble: Diagnostic) {
         self.run.phase = Phase::Failed;
         self.run.subject = None;
-        self.run.stores = None;
         self.fail(Place::Run, trouble);
     }
 

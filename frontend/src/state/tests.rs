@@ -147,7 +147,9 @@ fn a_plan_that_fits_is_packaged() {
     let effects = state.update(Event::Imported(request_of(&effects), opened));
     let planned = Ok(PlanReply::Planned(Box::new(fixture::plan())));
     let effects = state.update(Event::Planned(plans(&effects)[0], planned));
-    let Effect::Package { request, settings, has_stores, .. } = &effects[0] else {
+    let [Effect::Keep(Kept::Image), Effect::Package { request, settings, has_stores, .. }, ..] =
+        &effects[..]
+    else {
         panic!("{effects:?}")
     };
     assert_eq!((settings.board.as_str(), *has_stores), (BOARD, false));
@@ -482,8 +484,9 @@ fn a_schedule_is_saved_with_the_plan_that_is_shown() {
     assert!(effects.iter().any(is_of_plan));
     let name = "small-schedule.csv".to_owned();
     let file = FileFacts { name, bytes: 1, sha256: String::new() };
-    state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Saved(file))));
-    assert!(state.said.contains("small-schedule.csv") && state.saved_file.is_some());
+    let effects = state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Saved(file))));
+    assert!(state.said.contains("small-schedule.csv"));
+    assert_eq!(effects, [Effect::Keep(Kept::Saved("small-schedule.csv".to_owned()))]);
 }
 
 #[test]
@@ -541,7 +544,7 @@ fn a_run_with_stores_begins_once_they_are_made_of_the_same_plan() {
     let effects = state.update(Event::Imported(request, reply));
     let started = |effect: &Effect| matches!(effect, Effect::StartRun { is_sampled: true, .. });
     assert!(effects.iter().any(started), "{effects:?}");
-    assert_eq!(state.run.stores.as_deref(), Some(&names));
+    assert_eq!(effects[0], Effect::Keep(Kept::Stores(names)));
     let request = request_of(&effects);
     let effects = state.update(Event::Board(request, RunEvent::Ended));
     assert!(effects.iter().any(

@@ -32,8 +32,8 @@ use super::step_by_step::WalkPanel;
 use super::tiles::TilesPanel;
 use super::what_fits::FitDialog;
 use super::zoo::ZooDialog;
-use crate::session::{Before, Fetched, Message, Session, read_fragment, read_keeping, read_theme};
-use crate::state::{Event, Job, OpenModel, Origin, Place, State, View};
+use crate::session::{Fetched, Message, Session, read_fragment, read_keeping, read_theme};
+use crate::state::{Effect, Event, Job, Kept, OpenModel, Origin, Place, State, View};
 use crate::view_model::fragment::Fragment;
 use crate::view_model::remedies::remedies;
 
@@ -191,15 +191,13 @@ impl App {
         self.state.now_ms = now_ms();
         self.session.keep_result(&event, &buffers);
         self.session.rehearse(&event, &mut buffers, &self.state);
-        let before = Before::of(&self.state);
         let effects = self.state.update(event);
-        self.session.adopt(&before, &self.state, buffers);
+        let is_new = effects.contains(&Effect::Keep(Kept::Model));
         let fetched = ctx.link().callback(Msg::Fetched);
         for effect in effects {
-            self.session.carry_out(effect, &fetched);
+            self.session.carry_out(effect, &mut buffers, &self.state, &fetched);
         }
         self.session.settle(&self.state);
-        let is_new = !before.has_model_of(&self.state);
         self.draws(ctx, is_new)
     }
 
