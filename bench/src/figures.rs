@@ -13,7 +13,6 @@ pub struct Measured {
     pub what: String,
     /// The figure.
     pub value: f64,
-    /// Its unit.
     pub unit: &'static str,
     /// What is asked for; nothing if it is there for comparison.
     pub goal: Option<Goal>,

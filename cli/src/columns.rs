@@ -12,9 +12,7 @@ use crate::text::{BOLD, DIM, Side, Table, bytes, joules, micros, number};
 /// A strategy with its plan, or why it has none.
 #[derive(Debug)]
 pub struct Column {
-    /// The strategy.
     pub strategy: Strategy,
-    /// Its plan.
     pub plan: Result<Planned, Diagnostic>,
 }
 

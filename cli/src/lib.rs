@@ -3,6 +3,7 @@
 //!
 //! Commands give their whole output as text, which is printed at the end, and problems as values,
 //! which become a message on standard error and an exit code.
+#![allow(missing_docs, reason = "a program: nothing else uses its items")]
 
 mod args;
 mod beside;

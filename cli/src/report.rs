@@ -27,7 +27,6 @@ pub fn preparation(prepared: &Prepared) -> String {
     text
 }
 
-/// A plan.
 #[must_use]
 pub fn plan(planned: &Planned, board: &Board, used: &EnergyAndWear) -> String {
     let report = &planned.report;
@@ -252,7 +251,6 @@ pub fn why_not(report: &PlanReport) -> String {
     text + &untried
 }
 
-/// A run.
 #[must_use]
 pub fn run(report: &PlanReport, result: &RunResult, board: &Board, used: &EnergyAndWear) -> String {
     let mut text = format!(

@@ -156,7 +156,6 @@ pub fn years(value: f64) -> String {
     }
 }
 
-/// A shape: 28×28×1.
 #[must_use]
 pub fn shape(dims: &[u32]) -> String {
     dims.iter().map(u32::to_string).collect::<Vec<_>>().join("×")

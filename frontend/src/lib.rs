@@ -5,6 +5,7 @@
 //!   the state asks for.
 //! * `planner` plans and packages; `importer` reads models, quantises them and runs the reference.
 //!   Each is a web worker that answers the requests of [`message`].
+#![allow(missing_docs, reason = "a program: nothing else uses its items")]
 
 pub mod message;
 #[cfg(feature = "page")]

@@ -174,16 +174,13 @@ pub enum ImportReply {
 /// A tensor that the model takes or gives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Port {
-    /// Name.
     pub name: String,
-    /// Shape.
     pub shape: String,
 }
 
 /// What the page knows of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelFacts {
-    /// Name.
     pub name: String,
     /// Name of the file.
     pub file: String,
@@ -191,15 +188,12 @@ pub struct ModelFacts {
     pub file_bytes: u64,
     /// SHA-256 of the file, in hexadecimal digits.
     pub sha256: String,
-    /// Inputs.
     pub inputs: Vec<Port>,
-    /// Outputs.
     pub outputs: Vec<Port>,
     /// Number of operators after folding.
     pub operators: u32,
     /// Multiply-accumulates.
     pub macs: u64,
-    /// Parameters.
     pub parameters: u64,
     /// Bytes, and operators by kind.
     pub summary: SummaryFacts,
@@ -262,7 +256,6 @@ pub enum PlanRequest {
 pub enum PlanReply {
     /// All boards, and the names of all strategies.
     Boards {
-        /// Boards.
         boards: Vec<Board>,
         /// Names of strategies.
         strategies: Vec<String>,
@@ -350,7 +343,6 @@ impl PartialEq for PlanFacts {
 /// An output of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputFacts {
-    /// Name.
     pub name: String,
     /// Height, width, channels.
     pub shape: [u32; 3],
@@ -389,7 +381,6 @@ pub struct Package {
 pub struct Reordered {
     /// The new file.
     pub file: FileFacts,
-    /// Operators.
     pub operators: u32,
     /// How many of them stand elsewhere now.
     pub moved: u32,
@@ -401,10 +392,8 @@ pub struct Reordered {
     pub lower_bound_bytes: u64,
 }
 
-/// A file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFacts {
-    /// Name.
     pub name: String,
     /// Length.
     pub bytes: u64,

@@ -18,7 +18,6 @@ pub fn boards() -> Vec<Board> {
 /// What the program said of one part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The part.
     pub part: String,
     /// What was found.
     pub found: String,

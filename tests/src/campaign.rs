@@ -33,7 +33,6 @@ pub struct Effort {
 /// What came of one case.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The case.
     pub case: Case,
     /// Where it ran.
     pub engine: Engine,

@@ -34,7 +34,6 @@ pub fn image(model: &str, board: &str, folder: &Path) -> PathBuf {
 pub struct Stand {
     child: Child,
     stdin: Option<ChildStdin>,
-    /// Its port.
     pub port: PathBuf,
 }
 

@@ -1,5 +1,6 @@
 //! What the suites share: random models, a host that runs plan images, the emulated board, the
 //! built program.
+#![allow(missing_docs, reason = "a program: nothing else uses its items")]
 
 pub mod bring_up;
 pub mod browser;

@@ -12,7 +12,6 @@ use crate::{emulated, host};
 /// A plan of a model that swaps, ready to run.
 #[derive(Clone)]
 pub struct Swapped {
-    /// The plan.
     pub plan: Plan,
     /// The job that runs it.
     pub job: Job,

@@ -197,7 +197,6 @@ pub struct Package {
     pub dependencies: Vec<Dependency>,
     /// Its libraries, programs, tests.
     pub targets: Vec<Target>,
-    /// Its features.
     #[serde(default)]
     pub features: BTreeMap<String, Vec<String>>,
     /// What its manifest says for other programs than cargo.

@@ -18,7 +18,6 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mac => "mac",
@@ -28,7 +27,6 @@ impl Unit {
     }
 }
 
-/// A layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Layer {
     /// Name: operator, window, input, output channels; what of it is left out, where it is too

@@ -30,7 +30,6 @@ pub struct Case {
 pub struct Made {
     /// The network.
     pub model: Model,
-    /// The board.
     pub board: Board,
     /// Its plan, or why there is none.
     pub planned: Result<Planned, String>,

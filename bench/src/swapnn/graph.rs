@@ -22,7 +22,6 @@ pub struct Tile {
     pub input_buffers: u32,
     /// Bytes of all weight tiles together.
     pub weights: u64,
-    /// Weight tiles.
     pub weight_tiles: u64,
     /// Cycles of all compute tasks together.
     pub cycles: u64,
@@ -35,7 +34,6 @@ pub struct Tile {
 /// The tiles of one frame, in the order of the layers.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// The tiles.
     pub tiles: Vec<Tile>,
     /// For each layer of swapping its number of tiles.
     pub counts: Vec<u32>,

@@ -40,7 +40,6 @@ pub enum Way {
 pub struct Window {
     /// Extent, dilation included.
     pub size: [u32; 2],
-    /// Stride.
     pub stride: [u32; 2],
 }
 

@@ -24,7 +24,6 @@ const LONGEST: Duration = Duration::from_secs(1800);
 
 /// A model on an emulated board, ready to be planned and run.
 pub struct Emulated {
-    /// The board.
     pub board: Board,
     /// The model and how it was quantised.
     pub prepared: Prepared,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tilewright_app::{Blame, Diagnostic, PlanFile};
 use tilewright_board::{Board, SMALL};
 use tilewright_image::{INPUT, ImageForm, ReadImage};
-use tilewright_plan::image::{AlignedBytes, FRAME_MAGIC};
+use tilewright_plan::image::FRAME_MAGIC;
 use tilewright_report::sentence;
 
 use crate::files::{self, DATA_LIMIT, INPUT_LIMIT};
@@ -19,11 +19,9 @@ pub struct Image {
     pub path: PathBuf,
     /// The file's form.
     pub form: ImageForm,
-    /// Its bytes.
     pub bytes: Vec<u8>,
     /// The board that it is for.
     pub board: Board,
-    /// Its plan.
     pub plan: PlanFile,
 }
 
@@ -84,7 +82,7 @@ impl Image {
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if let Some(path) = file {
             let bytes = files::read(path, "input", INPUT_LIMIT)?;
-            return self.plan.payload(&self.board, &name(path), &bytes);
+            return self.plan.payload(&name(path), &bytes);
         }
         let path = self.path.with_file_name(INPUT);
         if !path.is_file() {
@@ -104,13 +102,7 @@ impl Image {
                 "Make the image again, or give --input FILE.",
             )
         })?;
-        self.plan.payload(&self.board, INPUT, &payload)
-    }
-
-    /// The plan image alone, for reading.
-    #[must_use]
-    pub fn aligned_plan(&self) -> AlignedBytes {
-        AlignedBytes::copy_of(self.plan.bytes())
+        self.plan.payload(INPUT, &payload)
     }
 }
 

@@ -9,7 +9,6 @@ use tilewright_desk::PortKind;
 use super::drives::Drive;
 use super::usb::Usb;
 
-/// A serial port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SerialPort {
     /// Its path or name.
@@ -21,7 +20,6 @@ pub struct SerialPort {
 /// Which board a device may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Likely {
-    /// Boards.
     pub boards: Vec<String>,
     /// Whether it is that board: its drive says so.
     pub is_sure: bool,

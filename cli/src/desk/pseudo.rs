@@ -30,7 +30,6 @@ pub struct Pseudo {
 /// What comes from the program at the port.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// Bytes.
     Bytes(Vec<u8>),
     /// Nothing within the time.
     Nothing,

@@ -8,9 +8,7 @@ use serde::Serialize;
 /// A device on USB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usb {
-    /// Vendor.
     pub vendor: u16,
-    /// Product.
     pub product: u16,
     /// Its own number.
     pub serial: Option<String>,

@@ -30,12 +30,7 @@ pub enum Way {
         reset: Vec<String>,
     },
     /// A copy onto a drive, which resets the board.
-    Copy {
-        /// The file.
-        file: PathBuf,
-        /// The drive.
-        drive: PathBuf,
-    },
+    Copy { file: PathBuf, drive: PathBuf },
 }
 
 /// What there is to write with.

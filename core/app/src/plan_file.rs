@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use tilewright_report::sentence;
 
+use self_cell::self_cell;
 use tilewright_board::Board;
 use tilewright_check::reference::inputs_of_frames;
 use tilewright_model::{DType, Quantisation, Shape, Tensor};
@@ -17,10 +18,22 @@ use crate::result::main_entry;
 use crate::run::bytes_of;
 use tilewright_report::{Blame, Diagnostic};
 
-/// A plan image that has been validated for a board.
+self_cell! {
+    /// Bytes with what was read in them.
+    struct Read {
+        owner: AlignedBytes,
+
+        #[covariant]
+        dependent: PlanImage,
+    }
+
+    impl {Debug}
+}
+
+/// A plan image that has been validated for a board, once.
 #[derive(Debug)]
 pub struct PlanFile {
-    bytes: AlignedBytes,
+    read: Read,
     /// The store image of external flash; empty if there is none.
     external_flash: Vec<u8>,
     /// The store image of a card; empty if there is none.
@@ -43,25 +56,24 @@ impl<'s> StoreStart<'s> {
 }
 
 impl PlanFile {
-    /// Validates a copy of `bytes`; bytes behind the image are dropped.
+    /// Validates a copy of `bytes`; bytes behind the image are of no meaning.
     ///
     /// # Errors
     /// [`Blame::BadInput`] with what the image's reader says.
     pub fn read(bytes: &[u8], board: &Board) -> Result<Self, Diagnostic> {
-        let aligned = AlignedBytes::copy_of(bytes);
-        let length = PlanImage::read(aligned.bytes(), &expected(board))
-            .map_err(|error| {
-                Diagnostic::new(
-                    Blame::BadInput,
-                    sentence(&error.to_string()),
-                    "plan image",
-                    "Plan the model again with this version of Tilewright, for this board.",
-                )
-            })?
-            .image_bytes();
-        let whole = aligned.bytes().len() == length as usize;
-        let bytes = if whole { aligned } else { AlignedBytes::copy_of(&bytes[..length as usize]) };
-        Ok(Self { bytes, external_flash: Vec::new(), card: Arc::default() })
+        let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
+        let read = Read::try_new(AlignedBytes::copy_of(bytes), |bytes| {
+            PlanImage::read(bytes.bytes(), &expected)
+        });
+        let read = read.map_err(|error| {
+            Diagnostic::new(
+                Blame::BadInput,
+                sentence(&error.to_string()),
+                "plan image",
+                "Plan the model again with this version of Tilewright, for this board.",
+            )
+        })?;
+        Ok(Self { read, external_flash: Vec::new(), card: Arc::default() })
     }
 
     /// The same with its store images of external flash and of a card.
@@ -78,12 +90,11 @@ impl PlanFile {
     /// plan image uses no such memory.
     pub fn with_brought_stores(
         self,
-        board: &Board,
         external_flash: Option<Vec<u8>>,
         card: Option<Vec<u8>>,
     ) -> Result<Self, Diagnostic> {
         let (flash, sd) = (external_flash.as_deref(), card.as_deref());
-        self.check_stores(board, flash.map(StoreStart::whole), sd.map(StoreStart::whole))?;
+        self.check_stores(flash.map(StoreStart::whole), sd.map(StoreStart::whole))?;
         Ok(self.with_stores(external_flash.unwrap_or_default(), card.unwrap_or_default()))
     }
 
@@ -97,15 +108,13 @@ impl PlanFile {
     /// image uses no such memory.
     pub fn check_stores(
         &self,
-        board: &Board,
         external_flash: Option<StoreStart<'_>>,
         card: Option<StoreStart<'_>>,
     ) -> Result<(), Diagnostic> {
-        let image = self.image(board)?;
         let card = (Space::Card, "card", card);
         for (space, part, store) in [(Space::ExternalFlash, "external_flash", external_flash), card]
         {
-            check_store(&image, space, part, store)?;
+            check_store(self.image(), space, part, store)?;
         }
         Ok(())
     }
@@ -130,16 +139,14 @@ impl PlanFile {
     /// The bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        self.bytes.bytes()
+        let bytes = self.read.borrow_owner().bytes();
+        &bytes[..bytes.len().min(self.image().image_bytes() as usize)]
     }
 
     /// The image, read in place.
-    ///
-    /// # Errors
-    /// Never for the board that it was validated for.
-    pub fn image(&self, board: &Board) -> Result<PlanImage<'_>, Diagnostic> {
-        PlanImage::read(self.bytes(), &expected(board))
-            .map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "plan image"))
+    #[must_use]
+    pub fn image(&self) -> &PlanImage<'_> {
+        self.read.borrow_dependent()
     }
 
     /// An input file as the int8 bytes of all inputs of the program, one behind the other. For a
@@ -148,11 +155,11 @@ impl PlanFile {
     ///
     /// # Errors
     /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
-    pub fn payload(&self, board: &Board, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Diagnostic> {
-        let image = self.image(board)?;
-        let frames = main_entry(&image).map_or(1, |entry| entry.frames);
-        let all = inputs(&image);
-        let views = input_views(&image);
+    pub fn payload(&self, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Diagnostic> {
+        let image = self.image();
+        let frames = main_entry(image).map_or(1, |entry| entry.frames);
+        let all = inputs(image);
+        let views = input_views(image);
         let needed: u64 = views.iter().map(View::elements).sum();
         if frames > 1 && bytes.len() as u64 == needed {
             return Ok(bytes.to_vec());
@@ -179,10 +186,6 @@ impl PlanFile {
 /// The inputs of an image's program.
 pub(super) fn inputs<'i>(image: &PlanImage<'i>) -> &'i [IoRecord] {
     main_entry(image).map_or(&[], |entry| image.entry_inputs(entry))
-}
-
-fn expected(board: &Board) -> Expected<'_> {
-    Expected { board: &board.id, space_bytes: board.space_bytes() }
 }
 
 /// Whether a store image, a part of an upload, is what `image` needs for `space`; its checksums are

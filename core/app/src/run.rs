@@ -85,7 +85,7 @@ pub fn run_image(
     host: &dyn Host,
 ) -> Result<Done, Diagnostic> {
     host.begin(Stage::Packaging)?;
-    let image = file.image(board)?;
+    let image = file.image();
     let lacks = |space, store: &[u8]| image.space_bytes(space) > 0 && store.is_empty();
     if lacks(Space::ExternalFlash, file.external_flash()) || lacks(Space::Card, file.card()) {
         return Err(Diagnostic::new(
@@ -96,7 +96,7 @@ pub fn run_image(
             "Bring it along, or run the model itself (`tilewright run`), which makes both.",
         ));
     }
-    let needed: u64 = input_views(&image).iter().map(View::elements).sum();
+    let needed: u64 = input_views(image).iter().map(View::elements).sum();
     if payload.len() as u64 != needed {
         return Err(Diagnostic::new(
             Blame::BadInput,
@@ -108,13 +108,13 @@ pub fn run_image(
     }
     let with_layers = with_layers && options.mode == Mode::Full;
     let watches = match options.mode {
-        Mode::Full => Watches::of(&image, board, with_layers)?,
+        Mode::Full => Watches::of(image, board, with_layers)?,
         Mode::Sampled => Watches::default(),
     };
     let package = Package::new(host.firmware(&board.id)?, board, file.bytes().to_vec());
     let elf = package.image()?.elf;
     host.begin(Stage::Running)?;
-    let frames = input_frames(&image, payload)
+    let frames = input_frames(image, payload)
         .map_err(|error| Diagnostic::new(Blame::TooLarge, error.to_string(), "input", SMALLER))?;
     let job = Job {
         board: board.id.clone(),
@@ -148,7 +148,7 @@ pub fn run_image(
         | Response::Finished(_) => {}
     };
     let outcome = host.execute(job, &mut on_event)?;
-    let result = result_of(&image, board, options.mode, &watches, &outcome);
+    let result = result_of(image, board, options.mode, &watches, &outcome);
     let layers = with_layers.then(|| layer_bytes(&watches, &outcome));
     Ok(Done { result, layers, package })
 }

@@ -76,7 +76,6 @@ impl Shared {
         }))
     }
 
-    /// The runs.
     #[must_use]
     pub fn runs(&self) -> &Arc<Runs> {
         &self.0.runs

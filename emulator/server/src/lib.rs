@@ -1,4 +1,5 @@
 //! The HTTP server: uploads, jobs, and their results.
+#![allow(missing_docs, reason = "a program: nothing else uses its items")]
 
 mod config;
 mod connections;

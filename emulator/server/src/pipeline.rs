@@ -28,7 +28,6 @@ pub struct Errand {
     pub dist: Dist,
     /// Board id.
     pub board: String,
-    /// The upload.
     pub upload: Upload<Part>,
 }
 

@@ -31,11 +31,9 @@ pub struct Upload<B> {
     pub zoo: Option<String>,
     /// The model file's name.
     pub model_name: Option<String>,
-    /// Samples.
     pub samples: Option<B>,
     /// How ranges follow from them.
     pub calibration: Option<String>,
-    /// Input.
     pub input: Option<B>,
     /// Sizes of dimensions that the model leaves open.
     pub dims: Vec<(String, usize)>,

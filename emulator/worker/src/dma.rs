@@ -104,7 +104,6 @@ impl Transfers {
         }
     }
 
-    /// Bytes of a line.
     pub const fn line_bytes(&self) -> u32 {
         1 << self.line_bits
     }

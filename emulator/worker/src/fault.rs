@@ -31,9 +31,7 @@ pub mod status {
     pub const STATE: u32 = 1 << 17;
     /// INVPC.
     pub const RETURN: u32 = 1 << 18;
-    /// NOCP.
     pub const NO_COPROCESSOR: u32 = 1 << 19;
-    /// UNALIGNED.
     pub const UNALIGNED: u32 = 1 << 24;
 }
 

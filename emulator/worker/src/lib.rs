@@ -5,6 +5,7 @@
 //! each translated block; the devices live in virtual time and are looked at only when something
 //! is due. Unicorn models neither exceptions nor devices of this kind of core: they are here and
 //! in `tilewright-devices`.
+#![allow(missing_docs, reason = "a program: nothing else uses its items")]
 
 mod account;
 mod ahead;

@@ -65,11 +65,9 @@ pub struct Failed {
     pub card: bool,
     /// The step of the core's lane.
     pub step: Option<u32>,
-    /// The layer.
     pub layer: Option<u16>,
     /// The step of the card's lane.
     copy: Option<u32>,
-    /// The sector.
     sector: Option<u32>,
 }
 

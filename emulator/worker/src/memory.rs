@@ -20,7 +20,6 @@ impl Drop for Block {
     }
 }
 
-/// All memories.
 #[derive(Debug, Default)]
 pub struct Memories {
     blocks: Vec<Block>,

@@ -3,6 +3,7 @@
 //! Each function is complete in itself: it opens, quantises, plans and proves anew, and the same
 //! arguments give the same result. `index.js` loads the WASM program; `types.d.ts` holds the types
 //! of arguments and results. Keys are those of the command line's `--json`.
+#![allow(missing_docs, reason = "a program: nothing else uses its items")]
 
 mod objects;
 mod options;

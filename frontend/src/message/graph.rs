@@ -33,12 +33,10 @@ pub enum NodeRole {
     Opaque(u32),
 }
 
-/// A node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GraphNode {
     /// What it stands for.
     pub role: NodeRole,
-    /// Name.
     pub name: String,
     /// Operator, for people.
     pub op: String,
@@ -71,9 +69,7 @@ pub struct GraphNet {
     pub tensor: u32,
     /// Name of the tensor.
     pub name: String,
-    /// Shape.
     pub shape: String,
-    /// Bytes.
     pub bytes: u64,
     /// Node that it leaves.
     pub from: u32,

@@ -18,9 +18,7 @@ pub struct SparsityFacts {
 pub struct SparsityLayer {
     /// The node of the int8 model.
     pub node: u32,
-    /// Its name.
     pub name: String,
-    /// Its weights.
     pub weights: u64,
     /// Those that were zero before.
     pub zeros_before: u64,

@@ -37,13 +37,9 @@ pub struct TiledMap {
     pub name: String,
     /// The operator, for people; empty for the region's input.
     pub op: String,
-    /// Rows.
     pub rows: u32,
-    /// Columns.
     pub columns: u32,
-    /// Channels.
     pub channels: u32,
-    /// Bytes of an element.
     pub element_bytes: u32,
     /// Multiply-accumulates of the whole map, made once.
     pub macs: u64,

@@ -35,7 +35,6 @@ const MOST_FAULTS: u32 = 1_000;
 pub struct Subject<'s> {
     /// Id of the board.
     pub board: &'s str,
-    /// All boards.
     pub boards: &'s [Board],
     /// The plan image.
     pub image: &'s Uint8Array,

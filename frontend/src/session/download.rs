@@ -9,7 +9,6 @@ use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
 /// A file that can be downloaded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Download {
-    /// Name.
     pub name: String,
     /// Address of its bytes; good as long as this lives.
     pub address: Rc<ObjectUrl>,

@@ -14,7 +14,6 @@ type FromStore = (Stored, Uint8Array, Option<Uint8Array>);
 
 /// What a worker is asked once its files are there.
 pub enum Asked {
-    /// The importer.
     Importer(ImportRequest),
     /// The float worker.
     Float(FloatRequest),

@@ -54,7 +54,6 @@ const REST_MS: u32 = 1_000;
 pub struct Message {
     /// What happened.
     pub event: Event,
-    /// Its buffers.
     pub buffers: Vec<Uint8Array>,
 }
 

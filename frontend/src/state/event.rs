@@ -51,14 +51,12 @@ pub enum Event {
     File {
         /// Where the bytes wait.
         token: u32,
-        /// Its name.
         name: String,
     },
     /// A file was chosen as the model's input.
     InputFile {
         /// Where the bytes wait.
         token: u32,
-        /// Its name.
         name: String,
     },
     /// A file cannot be taken.
@@ -108,7 +106,6 @@ pub enum Event {
     DrawWhole(bool),
     /// Make and save an ONNX file of the model in the plan's tiles.
     SaveTiled,
-    /// Run.
     Run,
     /// Run on the board that hangs on this computer.
     Measure,
@@ -225,9 +222,7 @@ pub enum Effect {
         request: u32,
         /// Which file.
         file: ScheduleFile,
-        /// The plan.
         plan: Rc<PlanFacts>,
-        /// The run.
         run: Option<Rc<Outcome>>,
     },
     /// Fetch a sample and have it prepared as input.
@@ -238,7 +233,6 @@ pub enum Effect {
         request: u32,
         /// Where the bytes wait.
         token: u32,
-        /// Its name.
         name: String,
     },
     /// Have an input made up.
@@ -265,7 +259,6 @@ pub enum Effect {
         request: u32,
         /// The board that the plan is for.
         board: String,
-        /// All boards.
         boards: Rc<Vec<Board>>,
         /// How long the program is predicted to take.
         predicted_us: Option<Micros>,
@@ -274,7 +267,6 @@ pub enum Effect {
     SaveRecord {
         /// Number of the request.
         request: u32,
-        /// The measurement.
         measurement: Rc<Measurement>,
         /// A run of the same plan on the emulated board.
         run: Option<Rc<Outcome>>,

@@ -13,7 +13,6 @@ pub const MAX_FILE_BYTES: u64 = 512 << 20;
 pub enum FileKind {
     /// Weights that a model keeps beside itself.
     Data,
-    /// A model.
     Model,
     /// Samples, or an input.
     Samples,

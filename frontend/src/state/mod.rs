@@ -106,7 +106,6 @@ pub struct State {
     pub server: Server,
     /// The input, and the reference's answer to it.
     pub input: Input,
-    /// The run.
     pub run: Run,
     /// The board on the desk.
     pub desk: Desk,

@@ -40,7 +40,6 @@ impl Origin {
 pub struct OwnFile {
     /// Where the bytes wait.
     pub token: u32,
-    /// Its name.
     pub name: String,
     /// Files that it keeps weights in: their names, and where they wait.
     pub data: Vec<(String, u32)>,

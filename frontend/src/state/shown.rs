@@ -108,9 +108,7 @@ pub enum Theme {
     /// As the system says.
     #[default]
     System,
-    /// Light.
     Light,
-    /// Dark.
     Dark,
 }
 
@@ -159,13 +157,11 @@ impl Selection {
     /// Nothing.
     pub const NONE: Self = Self { layer: None, tensor: None };
 
-    /// A layer.
     #[must_use]
     pub const fn layer(index: usize) -> Self {
         Self { layer: Some(index), tensor: None }
     }
 
-    /// A tensor.
     #[must_use]
     pub const fn tensor(index: usize) -> Self {
         Self { layer: None, tensor: Some(index) }

@@ -104,11 +104,9 @@ impl Job {
 /// Who does a task, and so how it is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doer {
-    /// The importer.
     Importer,
     /// The worker that compares with the float model.
     Float,
-    /// The planner.
     Planner,
     /// The emulator behind the server.
     Emulator,

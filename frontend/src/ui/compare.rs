@@ -22,7 +22,6 @@ pub struct Props {
     pub on: Callback<Event>,
 }
 
-/// The panel.
 #[component]
 pub fn ComparePanel(props: &Props) -> Html {
     let columns = compare::columns(&props.strategies, &props.settings, &props.plans);

@@ -33,7 +33,6 @@ pub struct Props {
     pub on: Callback<Event>,
 }
 
-/// The panel.
 #[component]
 pub fn FirmwarePanel(props: &Props) -> Html {
     let board = props.boards.iter().find(|board| board.id == props.plan.settings.board_id());

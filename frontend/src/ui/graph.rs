@@ -48,7 +48,6 @@ pub struct Props {
     pub on: Callback<Event>,
 }
 
-/// The panel.
 #[component]
 pub fn GraphPanel(props: &Props) -> Html {
     match &props.graph {

@@ -25,7 +25,6 @@ pub enum Glyph {
     Back,
     /// One on.
     On,
-    /// Stop.
     Stop,
     /// A file goes up.
     Open,

@@ -61,7 +61,6 @@ fn heads(has_counts: bool) -> Vec<Head> {
     heads
 }
 
-/// The panel.
 #[component]
 pub fn LayersPanel(props: &Props) -> Html {
     let counts = props.counts.as_ref().map(|counts| counts.as_slice());

@@ -30,7 +30,6 @@ pub const fn fill(role: PartRole) -> &'static str {
     }
 }
 
-/// The table.
 #[component]
 pub fn LiveTable(props: &Props) -> Html {
     let of_tensor = || props.plan.tensors.get(props.lit.tensor?).map(|t| t.first as usize);

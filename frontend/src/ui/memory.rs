@@ -56,7 +56,6 @@ impl Frame {
     }
 }
 
-/// The panel.
 #[component]
 pub fn MemoryPanel(props: &Props) -> Html {
     let node = use_node_ref();

@@ -34,7 +34,6 @@ pub struct Props {
     pub on: Callback<Event>,
 }
 
-/// The panel.
 #[component]
 pub fn OverviewPanel(props: &Props) -> Html {
     let board = props

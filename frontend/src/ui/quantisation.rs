@@ -58,7 +58,6 @@ pub struct Props {
     pub on_samples: Callback<FileList>,
 }
 
-/// The panel.
 #[component]
 pub fn QuantisationPanel(props: &Props) -> Html {
     let drawing = use_node_ref();

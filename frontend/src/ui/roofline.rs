@@ -40,7 +40,6 @@ pub struct Props {
     pub on: Callback<Event>,
 }
 
-/// The panel.
 #[component]
 pub fn RooflinePanel(props: &Props) -> Html {
     let node = use_node_ref();

@@ -49,7 +49,6 @@ pub struct Props {
     pub on_input: Callback<web_sys::FileList>,
 }
 
-/// The panel.
 #[component]
 pub fn RunPanel(props: &Props) -> Html {
     let outcome = props.run.outcome.as_ref();

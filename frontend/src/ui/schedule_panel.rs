@@ -45,7 +45,6 @@ pub struct Props {
     pub on: Callback<Event>,
 }
 
-/// The panel.
 #[component]
 pub fn SchedulePanel(props: &Props) -> Html {
     let drawing = use_node_ref();

@@ -27,7 +27,6 @@ pub struct Props {
     pub on_reset: Callback<()>,
 }
 
-/// The slider.
 #[component]
 pub fn Slider(props: &Props) -> Html {
     let Props { id, unit, of, value, range: (least, most), step, .. } = props;

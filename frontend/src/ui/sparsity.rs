@@ -33,7 +33,6 @@ pub struct Props {
     pub on: Callback<Event>,
 }
 
-/// The panel.
 #[component]
 pub fn SparsityPanel(props: &Props) -> Html {
     let facts = &props.model.facts.sparsity;

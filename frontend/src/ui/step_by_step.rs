@@ -44,7 +44,6 @@ impl Reducible for Walk {
     }
 }
 
-/// The panel.
 #[component]
 pub fn WalkPanel(props: &Props) -> Html {
     let picked = use_state(|| [None::<String>, None]);

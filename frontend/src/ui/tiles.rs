@@ -31,7 +31,6 @@ pub struct Props {
     pub on: Callback<Event>,
 }
 
-/// The panel.
 #[component]
 pub fn TilesPanel(props: &Props) -> Html {
     // What was chosen stays; what is pointed at goes before it.

@@ -29,7 +29,6 @@ pub struct Props {
     pub on: Callback<Event>,
 }
 
-/// The dialog.
 #[component]
 pub fn FitDialog(props: &Props) -> Html {
     let node = use_node_ref();

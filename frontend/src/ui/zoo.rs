@@ -21,7 +21,6 @@ pub struct Props {
     pub on: Callback<Event>,
 }
 
-/// The dialog.
 #[component]
 pub fn ZooDialog(props: &Props) -> Html {
     let node = use_node_ref();

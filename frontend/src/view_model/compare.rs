@@ -89,7 +89,6 @@ pub fn columns(strategies: &[String], now: &PlanSettings, plans: &Plans) -> Vec<
     strategies.iter().map(column).collect()
 }
 
-/// The rows.
 #[must_use]
 pub fn rows(columns: &[Column]) -> Vec<Row> {
     let reports: Vec<Option<&PlanReport>> =

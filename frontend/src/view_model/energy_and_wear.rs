@@ -11,9 +11,7 @@ use crate::message::PlanFacts;
 /// What the board draws in a state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateFact {
-    /// The state.
     pub state: String,
-    /// Its power.
     pub power: String,
     /// The time that the board is in it.
     pub time: String,

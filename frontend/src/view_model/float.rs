@@ -75,7 +75,6 @@ pub fn left_out(found: &FloatComparison) -> Option<String> {
 /// A layer's two bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// The layer.
     pub layer: String,
     /// Our float interpreter beside the opinion, in decibels, and whether this is the first that
     /// differs by more than rounding.

@@ -8,7 +8,6 @@ use super::roofline::ratio;
 /// A cause, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CauseRow {
-    /// The cause.
     pub cause: &'static str,
     /// Instructions for each product (counted); empty without products.
     pub instructions: String,

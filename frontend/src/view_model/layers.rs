@@ -6,13 +6,11 @@ use tilewright_report::{LayerCount, WeightPacking};
 use super::figures;
 use crate::message::PlanFacts;
 
-/// A column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Column {
     /// Position in the order of execution.
     #[default]
     Position,
-    /// Name.
     Name,
     /// Kernel.
     Op,
@@ -20,7 +18,6 @@ pub enum Column {
     Output,
     /// Multiply-accumulates.
     Macs,
-    /// Parameters.
     Parameters,
     /// Predicted cycles.
     Predicted,
@@ -134,12 +131,10 @@ pub fn kernel_title(kernel: &str) -> String {
     kernel.replace('_', " ")
 }
 
-/// A row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Position in the order of execution: what a selection names.
     pub index: usize,
-    /// Name.
     pub name: String,
     /// Kernel, for people.
     pub op: String,
@@ -149,11 +144,9 @@ pub struct Row {
     pub inputs: String,
     /// Shape of the output.
     pub output: String,
-    /// Bytes of the output.
     pub output_bytes: u64,
     /// Multiply-accumulates.
     pub macs: u64,
-    /// Parameters.
     pub parameters: u64,
     /// Predicted cycles.
     pub predicted: u64,

@@ -31,7 +31,6 @@ pub struct Stack {
 pub struct Block {
     /// Index into the plan's tensors.
     pub tensor: usize,
-    /// Name.
     pub name: String,
     /// First layer, one past the last.
     pub layers: [u32; 2],

@@ -77,7 +77,6 @@ pub enum Verdict {
     TooLarge,
 }
 
-/// The overview.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
     /// Whether the plan fits, and can run.

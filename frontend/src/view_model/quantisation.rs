@@ -16,7 +16,6 @@ pub enum Column {
     Low,
     /// Largest value.
     High,
-    /// Scale.
     Scale,
     /// Share of values beyond int8.
     Saturated,
@@ -49,12 +48,10 @@ impl Sort {
     }
 }
 
-/// A row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row<'f> {
     /// Position in the order of execution.
     pub index: usize,
-    /// The tensor.
     pub tensor: &'f TensorFacts,
 }
 
@@ -85,7 +82,6 @@ pub fn rows(facts: &QuantisationFacts, sort: Sort) -> Vec<Row<'_>> {
 /// A bar of the chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// The layer.
     pub layer: String,
     /// Signal to noise of the outputs with only this layer int8, in decibels.
     pub decibels: f64,

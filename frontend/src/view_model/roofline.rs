@@ -39,7 +39,6 @@ impl Bound {
 pub struct Point {
     /// Position in the order of execution: what a selection names.
     pub layer: usize,
-    /// Name.
     pub name: String,
     /// Colour.
     pub family: Family,

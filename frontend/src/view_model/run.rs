@@ -63,9 +63,7 @@ pub fn scores(
 /// An output that is no list of scores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputRow {
-    /// Name.
     pub name: String,
-    /// Shape.
     pub shape: String,
     /// Its values as real numbers: each if they are few, else the least and the largest.
     pub values: String,
@@ -265,9 +263,7 @@ pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
 /// A compared layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRow {
-    /// Layer.
     pub layer: usize,
-    /// Name.
     pub name: String,
     /// Elements compared.
     pub elements: u64,

@@ -13,11 +13,8 @@ pub struct Row {
     pub node: u32,
     /// The plan's layer that makes it, or its first tile.
     pub layer: Option<usize>,
-    /// Name.
     pub name: String,
-    /// Weights.
     pub weights: u64,
-    /// Zeros before.
     pub zeros_before: u64,
     /// Zeros now.
     pub zeros: u64,
@@ -81,9 +78,7 @@ pub fn rows(facts: &SparsityFacts, plan: &PlanFacts) -> Vec<Row> {
 /// All layers together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sum {
-    /// Weights.
     pub weights: u64,
-    /// Zeros before.
     pub zeros_before: u64,
     /// Zeros now.
     pub zeros: u64,

@@ -181,9 +181,7 @@ pub fn pace_ms(steps: usize) -> u32 {
 /// for each drawing.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// Its strategy.
     pub strategy: String,
-    /// Its plan.
     pub plan: Rc<PlanFacts>,
 }
 

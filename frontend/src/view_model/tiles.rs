@@ -340,7 +340,6 @@ pub fn summary(facts: &TilesFacts, plan: &PlanFacts) -> String {
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Name.
     pub name: String,
     /// Operator; empty for the input.
     pub op: String,

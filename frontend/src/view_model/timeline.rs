@@ -59,7 +59,6 @@ pub struct Bar {
     pub end_us: f64,
     /// Instructions of a computation, bytes of a copy.
     pub amount: u64,
-    /// Layer.
     pub layer: u16,
     /// Frame; the first is 0.
     pub frame: u32,
@@ -71,7 +70,6 @@ pub struct Bar {
     pub kind: SliceKind,
 }
 
-/// A lane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lane {
     /// What it is.

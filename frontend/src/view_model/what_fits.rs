@@ -18,7 +18,6 @@ pub struct Row {
 /// A network with a technique.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// The technique.
     pub technique: Technique,
     /// The predicted latency.
     pub latency: String,

@@ -55,7 +55,6 @@ pub struct Case {
     pub board: String,
     /// Its firmware.
     pub kernels: Kernels,
-    /// The strategy.
     pub strategy: Strategy,
     /// What `auto` makes least.
     pub objective: Objective,

@@ -14,7 +14,6 @@ use tilewright_model::{Model, Store};
 pub enum Opened {
     /// An int8 model.
     Runs {
-        /// The model.
         model: Model,
         /// Whether the file holds it as int8; else it was quantised here, on drawn samples.
         as_int8: bool,

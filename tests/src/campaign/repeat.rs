@@ -13,7 +13,6 @@ use super::{Case, Engine};
 pub struct Failure {
     /// The network, with its weights.
     pub model: Model,
-    /// The case.
     pub case: Case,
     /// Where it ran.
     pub engine: Engine,

@@ -38,7 +38,6 @@ pub enum Size {
 pub struct Case {
     /// All of it in words.
     pub what: String,
-    /// The plan.
     pub plan: Plan,
     /// The job, with what goes wrong.
     pub job: Job,

@@ -43,7 +43,6 @@ struct Manifest {
 /// A package for several boards has a feature for each, named as the board is, and builds one at a time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Program {
-    /// Its name.
     name: String,
     /// The board's.
     board: String,

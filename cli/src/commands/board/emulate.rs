@@ -61,7 +61,7 @@ fn job(image: &Image) -> Result<Job, Diagnostic> {
         ));
     }
     let (external_flash, card) = (image.store("flash")?, image.store("card")?);
-    let plan = image.plan.image(&image.board)?;
+    let plan = image.plan.image();
     let lacks = |space, store: &[u8]| plan.space_bytes(space) > 0 && store.is_empty();
     if lacks(Space::ExternalFlash, &external_flash) || lacks(Space::Card, &card) {
         return Err(wrong(

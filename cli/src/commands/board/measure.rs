@@ -57,11 +57,11 @@ pub fn measure(options: &Measure) -> Result<Said, Diagnostic> {
         true => Some(measured.flash()?),
         false => resetter_of(&options.at, &measured.board, &options.flashing)?,
     };
-    let image = measured.file.image(&measured.board)?;
+    let image = measured.file.image();
     let (at, board, cancel) = (&options.at, &measured.board, &measured.cancel);
     let payload = bytes_of(&measured.inputs);
     let predicted = Duration::from_secs_f64(measured.predicted().0.max(0.0) / 1e6);
-    let talked = with_board(at, board, &image, &payload, Some(predicted), by.as_ref(), cancel)?;
+    let talked = with_board(at, board, image, &payload, Some(predicted), by.as_ref(), cancel)?;
     let reference = measured.reference()?;
     let emulated = measured.emulate(&payload, &mut teller)?;
     teller.clear();
@@ -210,7 +210,7 @@ impl<'m> Measured<'m> {
             port: talked.port.to_string(),
             date_utc: utc::iso_8601(date.as_secs()),
             board_revision: self.options.revision.clone(),
-            plan_id: hexadecimal(self.file.image(&self.board)?.plan_id()),
+            plan_id: hexadecimal(self.file.image().plan_id()),
             model_sha256: self.model_sha256()?,
             input_sha256: hexadecimal(&sha256(payload)),
         }))

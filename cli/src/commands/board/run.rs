@@ -5,10 +5,8 @@ use std::fmt::Write;
 use serde::Serialize;
 use tilewright_app::{Diagnostic, hexadecimal};
 use tilewright_desk::{MeasuredOn, RecordKinds};
-use tilewright_plan::image::Expected;
 use tilewright_plan::{Cycles, PlanImage};
 use tilewright_report::Kind;
-use tilewright_report::sentence;
 
 use super::talk::{Talked, origin, resetter_of, with_board};
 use crate::args::board::Run;
@@ -62,18 +60,12 @@ pub fn run(options: &Run) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let image = Image::read(&options.image, None)?;
     let payload = image.input(options.input.as_deref())?;
-    let bytes = image.aligned_plan();
-    let expected = Expected { board: &image.board.id, space_bytes: image.board.space_bytes() };
-    let plan = PlanImage::read(bytes.bytes(), &expected)
-        .map_err(|error| Diagnostic::ours(sentence(&error.to_string()), "plan image"))?;
+    let plan = image.plan.image();
     let (at, board) = (&options.at, &image.board);
     let by = resetter_of(at, board, &options.flashing)?;
-    let talked = with_board(at, board, &plan, &payload, None, by.as_ref(), &cancel)?;
-    let text = if options.json.json {
-        json(&view(&talked, &plan, &image))?
-    } else {
-        text(&talked, &image)
-    };
+    let talked = with_board(at, board, plan, &payload, None, by.as_ref(), &cancel)?;
+    let text =
+        if options.json.json { json(&view(&talked, plan, &image))? } else { text(&talked, &image) };
     Ok(Said::well(text))
 }
 

@@ -52,7 +52,6 @@ fn check_image(board: &Board, image: &Part, upload: &Upload<Part>) -> Result<(),
     };
     let (flash, card) = (head(&upload.external_flash)?, head(&upload.card)?);
     file.check_stores(
-        board,
         start(flash.as_deref(), &upload.external_flash),
         start(card.as_deref(), &upload.card),
     )?;
@@ -64,7 +63,7 @@ fn check_image(board: &Board, image: &Part, upload: &Upload<Part>) -> Result<(),
             "Add the part `input`: the int8 bytes of all inputs, or a PNG picture.",
         )
     })?;
-    file.payload(board, "input", &input.whole().map_err(read)?).map(drop)
+    file.payload("input", &input.whole().map_err(read)?).map(drop)
 }
 
 fn start<'s>(bytes: Option<&'s [u8]>, part: &Option<Part>) -> Option<StoreStart<'s>> {

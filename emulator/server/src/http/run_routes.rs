@@ -57,7 +57,6 @@ impl Links {
 /// What is known of a run.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RunStatus {
-    /// Its id.
     pub id: String,
     /// Board id.
     pub board: String,

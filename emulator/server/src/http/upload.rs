@@ -41,7 +41,6 @@ pub struct ForBoard {
 /// A run that has been taken.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Accepted {
-    /// Its id.
     pub id: String,
     /// Its addresses.
     pub links: Links,

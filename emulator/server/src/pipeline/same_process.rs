@@ -82,8 +82,8 @@ impl Stages<'_> {
         host: &dyn Host,
     ) -> Result<Done, Diagnostic> {
         let file = PlanFile::read(&upload.image.unwrap_or_default(), board)?;
-        let file = file.with_brought_stores(board, upload.external_flash, upload.card)?;
-        let payload = file.payload(board, "input", &upload.input.unwrap_or_default())?;
+        let file = file.with_brought_stores(upload.external_flash, upload.card)?;
+        let payload = file.payload("input", &upload.input.unwrap_or_default())?;
         let options = self.run_options(upload.mode);
         tilewright_app::run_image(&options, board, &file, &payload, upload.layers, host)
     }

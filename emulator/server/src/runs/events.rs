@@ -56,7 +56,6 @@ impl EventKind {
     }
 }
 
-/// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEvent {
     /// Number, from 1 on; numbers of superseded events are missing.

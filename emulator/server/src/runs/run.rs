@@ -151,7 +151,6 @@ impl Run {
         self.changed.send_modify(|version| *version += 1);
     }
 
-    /// Its id.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id

@@ -19,9 +19,7 @@ const STEP: f64 = 1.3;
 /// A change of what is seen.
 #[derive(Clone, Copy)]
 pub enum Change {
-    /// Smaller.
     Smaller,
-    /// Larger.
     Larger,
     /// All of it.
     Fit,
@@ -30,9 +28,7 @@ pub enum Change {
 /// What a scene shows.
 #[derive(Clone)]
 pub struct Shown {
-    /// The graph.
     pub graph: Rc<GraphFacts>,
-    /// Its sheet.
     pub sheet: Rc<Sheet>,
     /// What is lit up.
     pub lights: Lit,
@@ -40,7 +36,6 @@ pub struct Shown {
     pub chosen: Option<usize>,
     /// Width of the canvas in pixels; 0 until it is known.
     pub width: u32,
-    /// Theme.
     pub theme: Theme,
     /// Whether it has the page for itself.
     pub is_maximised: bool,

@@ -17,9 +17,7 @@ use crate::view_model::graph::{Hit, Move, Sheet, layer_of, stepped, tensor_of};
 /// What hands reach.
 #[derive(Clone)]
 pub struct Hand {
-    /// The graph.
     pub graph: Rc<GraphFacts>,
-    /// Its sheet.
     pub sheet: Rc<Sheet>,
     /// The plan, if there is one.
     pub plan: Option<Rc<PlanFacts>>,

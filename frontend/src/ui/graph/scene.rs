@@ -28,9 +28,7 @@ struct Pieces {
 /// What is drawn.
 #[derive(Default)]
 pub struct Scene {
-    /// The graph.
     pub graph: Rc<GraphFacts>,
-    /// Its sheet.
     pub sheet: Rc<Sheet>,
     /// What is seen of it; nothing until the size of the canvas is known.
     pub camera: Option<Camera>,

@@ -17,7 +17,6 @@ pub const LETTERS: usize = 22;
 pub struct Palette {
     /// Behind everything.
     pub surface: String,
-    /// Texts.
     pub text: String,
     /// Texts that say less.
     pub quiet: String,

@@ -6,7 +6,6 @@ use crate::message::{GraphFacts, GraphNode, NodeRole};
 /// What lies somewhere on the sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hit {
-    /// A node.
     Node(usize),
     /// The shape that stands at the beginning of a net.
     Net(usize),

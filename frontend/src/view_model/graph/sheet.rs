@@ -22,7 +22,6 @@ pub struct Band {
     pub ports: String,
     /// Operators that nothing here computes.
     pub opaque: String,
-    /// Edges.
     pub edges: String,
 }
 

@@ -9,9 +9,7 @@ use tilewright_report::short_name;
 /// What of a graph is lit up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lit {
-    /// A node.
     pub node: Option<usize>,
-    /// A net.
     pub net: Option<usize>,
 }
 

@@ -27,7 +27,6 @@ impl Window {
         Self { from_us: 0.0, to_us: end_us.max(SHORTEST_US) }
     }
 
-    /// Its length.
     #[must_use]
     pub fn length(self) -> f64 {
         self.to_us - self.from_us
