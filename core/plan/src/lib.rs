@@ -7,6 +7,7 @@
 //!
 //! Without the `alloc` feature the crate is `no_std` without allocation: what firmware needs.
 #![cfg_attr(not(any(test, feature = "schema")), no_std)]
+#![warn(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

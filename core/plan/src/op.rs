@@ -156,8 +156,8 @@ impl PoolBehind {
             return None;
         }
         let [window, stride, padding, conv_size, ..] = op.scalars.map(|scalar| {
-            let pair = scalar.cast_unsigned();
-            [pair as u16, (pair >> 16) as u16]
+            let [first, upper_first, second, upper_second] = scalar.to_le_bytes();
+            [[first, upper_first], [second, upper_second]].map(u16::from_le_bytes)
         });
         Some(Self { window, stride, padding, conv_size })
     }

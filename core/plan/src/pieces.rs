@@ -90,6 +90,10 @@ impl Piece {
     }
 
     /// The tile of a piece: one row, from row and column 0 on.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a piece has at most PIECE columns and channels"
+    )]
     #[must_use]
     pub fn tile(&self) -> Tile {
         let [columns, channels] = self.size;
@@ -103,6 +107,11 @@ impl Piece {
 
     /// The piece of an operand, from row and column 0 on; one row, column or channel stands for
     /// all.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a piece has at most PIECE columns and channels, and its place is one of a checked \
+                  step's output, which a u32 addresses"
+    )]
     #[must_use]
     pub fn view(&self, view: &View) -> View {
         let [row, column, channel] = self.start.map(|at| at as u32);

@@ -196,30 +196,31 @@ fn seen((kernel, op, tile): (Kernel, &Op, &Tile), axis: usize, y: u16) -> Option
 /// Some columns of a view, by those of its tensor; nothing if they are not in it.
 fn across(view: &View, columns: Range<i32>) -> Option<View> {
     let index = u32::try_from(columns.start.checked_sub(i32::from(view.x0))?).ok()?;
-    let count = u32::try_from(columns.len()).ok()?;
-    if count == 0 || index.checked_add(count)? > u32::from(view.w) {
+    let w = u16::try_from(columns.len()).ok()?;
+    if w == 0 || index.checked_add(w.into())? > u32::from(view.w) {
         return None;
     }
     let offset = view.offset.checked_add(index.checked_mul(view.column_pitch)?)?;
-    Some(View { offset, w: count as u16, x0: i16::try_from(columns.start).ok()?, ..*view })
+    Some(View { offset, w, x0: i16::try_from(columns.start).ok()?, ..*view })
 }
 
 /// `count` rows of a view from row `y` of its tensor on; nothing if they are not in it.
 fn part(view: &View, y: i32, count: i32) -> Option<View> {
     let index = u32::try_from(y.checked_sub(i32::from(view.y0))?).ok()?;
-    let rows = u32::try_from(count).ok()?;
-    if rows == 0 || index.checked_add(rows)? > u32::from(view.h) {
+    let h = u16::try_from(count).ok()?;
+    let rows = u32::from(h);
+    if h == 0 || index.checked_add(rows)? > u32::from(view.h) {
         return None;
     }
     let ring = u32::from(view.ring_rows);
     let place = index + u32::from(view.first_row);
     let place = if place >= ring { place - ring } else { place };
-    let part = View { h: rows as u16, y0: i16::try_from(y).ok()?, ..*view };
+    let part = View { h, y0: i16::try_from(y).ok()?, ..*view };
     if place + rows > ring {
-        return Some(View { first_row: place as u16, ..part });
+        return Some(View { first_row: u16::try_from(place).ok()?, ..part });
     }
     let offset = view.offset.checked_add(place.checked_mul(view.row_pitch)?)?;
-    Some(View { offset, ring_rows: rows as u16, first_row: 0, ..part })
+    Some(View { offset, ring_rows: h, first_row: 0, ..part })
 }
 
 #[cfg(test)]

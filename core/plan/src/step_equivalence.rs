@@ -139,7 +139,7 @@ mod tests {
             valid_size: [rows, 16],
             ..Tile::default()
         };
-        let row_of = |view: View, y0: u16| View { y0: y0 as i16, ..view };
+        let row_of = |view: View, y0: u16| View { y0: y0.cast_signed(), ..view };
         let operands = [
             row_of(View::whole(Space::Arena, offset, rows, 16, 4), from),
             row_of(View::whole(Space::Arena, 4096, 2, 8, 4), row),

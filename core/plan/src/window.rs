@@ -182,15 +182,16 @@ mod tests {
             let input = input(rows, columns, channels, pitch);
             prop_assert!(Window::takes(&input));
             let window = Window { offset: offset * 32, bytes: halves * Window::UNIT };
-            let mut arena = std::vec![0u32; window.end() as usize];
-            let mut card = std::vec![0u32; Window::end_of(&input) as usize];
+            let index = |at: u64| usize::try_from(at).unwrap();
+            let mut arena = std::vec![0u32; index(window.end())];
+            let mut card = std::vec![0u32; index(Window::end_of(&input))];
             let mut next = 0;
             for arrival in Arrivals::of(input, Some(window)) {
                 match arrival {
                     Arrival::Bytes(view) => {
                         prop_assert!(window.offset <= view.offset);
                         prop_assert!(u64::from(view.offset) + view.extent() <= window.end());
-                        for byte in &mut arena[view.offset as usize..][..view.extent() as usize] {
+                        for byte in &mut arena[view.offset as usize..][..index(view.extent())] {
                             next += 1;
                             *byte = next;
                         }

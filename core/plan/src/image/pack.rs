@@ -50,10 +50,10 @@ pub fn pack<T: IntoBytes + Immutable>(records: &[T]) -> Vec<u8> {
     if plain < count {
         runs.push((plain, count - plain, count - plain));
     }
-    let mut out: Vec<u32> = vec![count as u32, runs.len() as u32];
+    let mut out: Vec<u32> = vec![number(count), number(runs.len())];
     let mut word = 0;
     for (first, length, period) in &runs {
-        out.extend([*first as u32, word as u32, *period as u32]);
+        out.extend([*first, word, *period].map(number));
         word += words_of(*length, *period, width);
     }
     for (first, length, period) in runs {
@@ -67,6 +67,16 @@ pub fn pack<T: IntoBytes + Immutable>(records: &[T]) -> Vec<u8> {
         }
     }
     out.as_bytes().to_vec()
+}
+
+/// A number of records or words as it stands in a table.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "an image's tables have at most MOST_RECORDS records; of longer ones, which no image \
+              gets, only the length is asked for"
+)]
+const fn number(value: usize) -> u32 {
+    value as u32
 }
 
 /// Records that repeat: from the third turn on their steps are those of the second.
@@ -140,7 +150,7 @@ mod tests {
         let looped = looped.prop_map(|(body, length)| {
             let turn = |index: usize| {
                 let ((words, space), steps) = body[index % body.len()];
-                let turns = (index / body.len()) as u32;
+                let turns = u32::try_from(index / body.len()).unwrap();
                 let at = |i: usize| words[i].wrapping_add(steps[i].wrapping_mul(turns));
                 span([at(0), at(1), at(2), at(3)], space)
             };
@@ -168,7 +178,7 @@ mod tests {
             let table = Packed::<Span>::read(aligned.bytes()).unwrap();
             let (mut one, mut all) = (table.cursor(), table.cursor());
             for (first, count) in places {
-                let first = first % (table.len() as u32 + 2);
+                let first = first % (u32::try_from(table.len()).unwrap() + 2);
                 let mut records = [Span::default(); 8];
                 let records = &mut records[..count.min(8)];
                 let are_there = all.read_all(first, records).is_some();
@@ -182,7 +192,7 @@ mod tests {
         fn a_loop_takes_the_room_of_two_turns(body in prop::collection::vec(any::<[u32; 4]>(), 1..9)) {
             let turn = |index: usize| {
                 let [offset, step, rows, pitch] = body[index % body.len()];
-                let turns = (index / body.len()) as u32;
+                let turns = u32::try_from(index / body.len()).unwrap();
                 span([offset.wrapping_add(step.wrapping_mul(turns)), rows, 1, pitch], 0)
             };
             let records: Vec<Span> = (0..10_000).map(turn).collect();

@@ -214,7 +214,7 @@ impl<'a> PlanImage<'a> {
         }
         let bad = |section, index: usize, reason| ImageError::BadRecord {
             section,
-            index: index as u32,
+            index: u32::try_from(index).unwrap_or(u32::MAX),
             reason,
         };
         for (index, view) in self.views.iter().enumerate() {
@@ -445,11 +445,11 @@ impl<'a> PlanImage<'a> {
         &self,
         lane: &LaneRecord,
     ) -> impl DoubleEndedIterator<Item = StepRecord> + ExactSizeIterator + use<'a> {
-        let first = lane.step_first as usize;
-        let end = first.saturating_add(lane.step_count as usize);
-        let (first, end) = if end <= self.steps.len() { (first, end) } else { (0, 0) };
+        let first = lane.step_first;
+        let end = first.saturating_add(lane.step_count);
+        let (first, end) = if end as usize <= self.steps.len() { (first, end) } else { (0, 0) };
         let mut steps = self.steps.cursor();
-        (first..end).map(move |index| steps.get(index as u32).unwrap_or_default())
+        (first..end).map(move |index| steps.get(index).unwrap_or_default())
     }
 
     /// A step of a lane of this image; nothing for another image's.

@@ -99,7 +99,7 @@ impl Tables {
             (Section::Spans, packed(&plan.spans, "spans")?),
             (Section::Io, io.as_bytes().to_vec()),
             (Section::Layers, layers.as_bytes().to_vec()),
-            (Section::Names, names.bytes()),
+            (Section::Names, names.bytes()?),
         ];
         Ok(Self { sections })
     }
@@ -156,11 +156,15 @@ impl Plan {
                 Section::Io => io_count * size_of::<IoRecord>(),
                 Section::Layers => self.layers.len() * size_of::<LayerRecord>(),
                 Section::Names => 4 + 8 * texts + letters,
-                Section::Constants => self.space(Space::Constants).0 as usize,
-                Section::Weights => self.space(Space::Weights).0 as usize,
-                Section::Sums => 0,
+                Section::Constants | Section::Weights | Section::Sums => 0,
             };
-            end = (end + Bytes(bytes as u64)).align_up(ALIGNMENT as u64);
+            // Not through `usize`, in which a browser counts to 4 GiB.
+            let values = match section {
+                Section::Constants => self.space(Space::Constants),
+                Section::Weights => self.space(Space::Weights),
+                _ => Bytes(0),
+            };
+            end = (end + Bytes(bytes as u64) + values).align_up(ALIGNMENT as u64);
         }
         end
     }
@@ -216,17 +220,18 @@ impl Names {
         Ok(index)
     }
 
-    fn bytes(&self) -> Vec<u8> {
-        let mut bytes = (self.texts.len() as u32).to_le_bytes().to_vec();
+    fn bytes(&self) -> Result<Vec<u8>, TooMany> {
+        let number = |value| Ok(wide(value, "letters of names")?.to_le_bytes());
+        let mut bytes = number(self.texts.len())?.to_vec();
         let mut offset = 4 + 8 * self.texts.len();
         for text in &self.texts {
-            bytes.extend((offset as u32).to_le_bytes());
-            bytes.extend((text.len() as u32).to_le_bytes());
+            bytes.extend(number(offset)?);
+            bytes.extend(number(text.len())?);
             offset += text.len();
         }
         for text in &self.texts {
             bytes.extend(text.as_bytes());
         }
-        bytes
+        Ok(bytes)
     }
 }
