@@ -64,7 +64,7 @@ pub fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Data, InputError> {
         return Ok(samples.swap_remove(0));
     }
     if bytes.len() == count {
-        let integers = bytes.iter().map(|byte| *byte as i8).collect();
+        let integers = bytes.iter().map(|byte| byte.cast_signed()).collect();
         return Ok(from_integers(tensor, integers));
     }
     Err(InputError::Unknown(count))

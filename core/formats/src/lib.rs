@@ -1,10 +1,12 @@
 //! Model files: ONNX in and out, TensorFlow Lite in and out, and in another order. Inputs in: PNG, NumPy arrays, raw bytes.
 //!
 //! Hosts have the files: bytes in memory, or whatever else gives parts of them.
+#![warn(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
 
 pub mod error;
 mod file;
 pub mod input;
+mod numbers;
 mod onnx;
 mod tflite;
 

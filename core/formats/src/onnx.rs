@@ -81,4 +81,10 @@ fn parse(file: &ModelFile<'_>, limits: &Limits) -> Result<Skeleton, FormatError>
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "the tests choose numbers that fit"
+)]
 mod tests;

@@ -37,4 +37,10 @@ pub(crate) fn open(
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "the tests choose numbers that fit"
+)]
 mod tests;

@@ -86,7 +86,7 @@ pub fn parse(bytes: &[u8]) -> Result<NpyArray, NpyError> {
             NpyValues::F32(words.iter().map(|word| f32::from_le_bytes(*word)).collect())
         }
         "|u1" | "u1" => NpyValues::U8(body.to_vec()),
-        "|i1" | "i1" => NpyValues::I8(body.iter().map(|byte| *byte as i8).collect()),
+        "|i1" | "i1" => NpyValues::I8(body.iter().map(|byte| byte.cast_signed()).collect()),
         other => return Err(NpyError::Unsupported(format!("elements of type {other}"))),
     };
     let count = dims.iter().try_fold(1usize, |product, dim| product.checked_mul(*dim));

@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use crate::numbers::whole;
 use png::{ColorType, Decoder, Limits, Transformations};
 use tilewright_model::Tensor;
 
@@ -122,13 +123,13 @@ fn coverage(from: usize, to: usize) -> Vec<Vec<(usize, f32)>> {
         .map(|place| {
             if to >= from {
                 let at = ((place as f32 + 0.5) * ratio - 0.5).clamp(0.0, (from - 1) as f32);
-                let low = (at as usize).min(from - 1);
+                let low = whole(at.into()).min(from - 1);
                 let part = at - low as f32;
                 return vec![(low, 1.0 - part), ((low + 1).min(from - 1), part)];
             }
             let (start, end) = (place as f32 * ratio, (place + 1) as f32 * ratio);
-            let last = (end.ceil() as usize).min(from);
-            (start as usize..last)
+            let last = whole(end.ceil().into()).min(from);
+            (whole(start.into())..last)
                 .map(|at| {
                     let share = (end.min((at + 1) as f32) - start.max(at as f32)).max(0.0);
                     (at, share / ratio)

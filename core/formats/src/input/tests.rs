@@ -23,7 +23,7 @@ fn png(width: u32, height: u32, colour: png::ColorType, pixels: &[u8]) -> Vec<u8
 fn npy(kind: &str, shape: &str, body: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
     bytes.extend(header.as_bytes());
     bytes.extend(body);
     bytes

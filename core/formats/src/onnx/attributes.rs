@@ -1,5 +1,6 @@
 //! Attributes of nodes, typed, with errors that name the node.
 
+use crate::numbers::signed;
 use crate::onnx::messages::{AttributeProto, NodeProto};
 
 use crate::FormatError;
@@ -84,9 +85,9 @@ impl<'a> Place<'a> {
             return Ok(None);
         };
         // Products of two such sizes fit 32 bits, as wide as addresses are in a browser.
-        let in_range = |value: &i64| *value >= least && *value < 1 << 15;
-        let sizes: Vec<usize> =
-            values.iter().filter(|value| in_range(value)).map(|value| *value as usize).collect();
+        let in_range = |value: &&i64| **value >= least && **value < 1 << 15;
+        let sizes = values.iter().filter(in_range).filter_map(|value| usize::try_from(*value).ok());
+        let sizes: Vec<usize> = sizes.collect();
         <[usize; N]>::try_from(sizes).map(Some).map_err(|_| {
             self.bad(format!(
                 "attribute {name} is {values:?}; {N} sizes from {least} to 32767 are needed"
@@ -96,7 +97,7 @@ impl<'a> Place<'a> {
 
     /// An axis counted from the back where negative.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, FormatError> {
-        let from_front = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
+        let from_front = if axis < 0 { axis.checked_add(signed(rank)) } else { Some(axis) };
         from_front
             .and_then(|axis| usize::try_from(axis).ok())
             .filter(|axis| *axis < rank)

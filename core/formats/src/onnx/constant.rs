@@ -9,6 +9,7 @@ use tilewright_model::{DType, Data, Ranged, Store};
 use super::external;
 use super::messages::{TensorProto, tensor_proto::DataType};
 use super::skeleton::{Initializer, Place};
+use crate::numbers::single;
 use crate::{FormatError, Limits, ModelFile, elements};
 
 /// Floats from this many elements on stay in their file.
@@ -184,7 +185,7 @@ impl Constant {
                 let raw = store.read(place.offset, length).filter(|raw| raw.len() == length);
                 of_bytes(dtype, &raw.ok_or_else(|| bad("its values cannot be read".to_owned()))?)
             }
-            None if proto.raw_data.is_empty() => listed(dtype, &mut proto),
+            None if proto.raw_data.is_empty() => listed(dtype, &mut proto).map_err(bad)?,
             None if proto.raw_data.len() as u64 != bytes => {
                 let length = proto.raw_data.len();
                 return Err(bad(format!("{length} bytes for {count} elements")));
@@ -215,32 +216,39 @@ const fn width(dtype: DataType) -> Option<usize> {
 }
 
 /// Values from the message's field for their type.
-fn listed(dtype: DataType, proto: &mut TensorProto) -> Values {
+fn listed(dtype: DataType, proto: &mut TensorProto) -> Result<Values, String> {
     let bits = || proto.int32_data.iter();
-    match dtype {
+    let halves = |float: fn(u16) -> f32| {
+        let half = |bits: &i32| {
+            u16::try_from(*bits).map(float).map_err(|_| {
+                format!(
+                    "{bits} stands for one of its 16-bit floats, whose bits are 0 to 65535: \
+                     export the model again"
+                )
+            })
+        };
+        bits().map(half).collect::<Result<_, _>>().map(Values::Float)
+    };
+    Ok(match dtype {
         DataType::Float => Values::Float(std::mem::take(&mut proto.float_data)),
         DataType::Double => {
-            Values::Float(proto.double_data.iter().map(|value| *value as f32).collect())
+            Values::Float(proto.double_data.iter().map(|value| single(*value)).collect())
         }
-        DataType::Float16 => {
-            Values::Float(bits().map(|bits| f16::from_bits(*bits as u16).to_f32()).collect())
-        }
-        DataType::Bfloat16 => {
-            Values::Float(bits().map(|bits| bf16::from_bits(*bits as u16).to_f32()).collect())
-        }
+        DataType::Float16 => halves(|bits| f16::from_bits(bits).to_f32())?,
+        DataType::Bfloat16 => halves(|bits| bf16::from_bits(bits).to_f32())?,
         DataType::Int64 => Values::Int(std::mem::take(&mut proto.int64_data)),
         DataType::Uint32 | DataType::Uint64 => {
             Values::Int(proto.uint64_data.iter().map(|value| saturated(*value)).collect())
         }
         _ => Values::Int(bits().map(|value| i64::from(*value)).collect()),
-    }
+    })
 }
 
 /// Values from little-endian bytes, a whole number of them.
 fn of_bytes(dtype: DataType, raw: &[u8]) -> Values {
     match dtype {
         DataType::Float => Values::Float(words(raw, f32::from_le_bytes)),
-        DataType::Double => Values::Float(words(raw, |b| f64::from_le_bytes(b) as f32)),
+        DataType::Double => Values::Float(words(raw, |b| single(f64::from_le_bytes(b)))),
         DataType::Float16 => Values::Float(words(raw, |b| f16::from_le_bytes(b).to_f32())),
         DataType::Bfloat16 => Values::Float(words(raw, |b| bf16::from_le_bytes(b).to_f32())),
         DataType::Int64 => Values::Int(words(raw, i64::from_le_bytes)),

@@ -9,6 +9,7 @@ mod node;
 
 use std::borrow::Cow;
 
+use crate::numbers::signed;
 use crate::onnx::messages::tensor_proto::DataType;
 use crate::onnx::messages::{ModelProto, OperatorSetIdProto, StringStringEntryProto, TensorProto};
 use prost::Message;
@@ -122,7 +123,7 @@ impl Initializer<'_> {
         let kind = if integers { DataType::Int64 } else { DataType::Float };
         let tensor = TensorProto {
             name: self.name.clone(),
-            dims: self.dims.iter().map(|dim| *dim as i64).collect(),
+            dims: self.dims.iter().map(|dim| signed(*dim)).collect(),
             data_type: kind as i32,
             ..TensorProto::default()
         };

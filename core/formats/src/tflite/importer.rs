@@ -437,9 +437,19 @@ impl<'a> Importer<'_, 'a> {
         value: Value,
     ) -> Result<(), FormatError> {
         let index = self.result(place, position)?;
+        let stored = &self.file.tensors[index];
+        let name = &stored.name;
         if self.values[index].is_some() {
-            let name = &self.file.tensors[index].name;
             return Err(place.bad(format!("'{name}' is made twice, or is constant")));
+        }
+        if let Value::Ints { values, .. } = &value
+            && let Some(beyond) = values.iter().find(|value| !quantised::fits(stored.kind, **value))
+        {
+            return Err(place.bad(format!(
+                "its result '{name}' has the value {beyond}, which {} does not hold: give it a \
+                 type that does, and convert the model again",
+                stored.kind_name()
+            )));
         }
         self.values[index] = Some(value);
         Ok(())

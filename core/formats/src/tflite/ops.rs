@@ -17,6 +17,7 @@ use super::importer::{Importer, Refused, unsupported};
 use super::variables;
 use super::verified_file::Place;
 use crate::FormatError;
+use crate::numbers::signed;
 
 type Import = for<'a> fn(&mut Importer<'_, 'a>, &Place<'a>) -> Result<(), Refused>;
 
@@ -144,7 +145,7 @@ fn size(place: &Place<'_>, what: &str, value: i32) -> Result<usize, FormatError>
 
 /// An axis counted from the back where negative.
 fn axis(place: &Place<'_>, axis: i64, rank: usize) -> Result<usize, FormatError> {
-    let from_front = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
+    let from_front = if axis < 0 { axis.checked_add(signed(rank)) } else { Some(axis) };
     from_front
         .and_then(|axis| usize::try_from(axis).ok())
         .filter(|axis| *axis < rank)

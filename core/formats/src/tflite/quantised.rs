@@ -5,9 +5,10 @@ use tilewright_model::Quantisation;
 use tilewright_tflite_schema as fb;
 
 use super::verified_file::Stored;
+use crate::numbers::single;
 
 /// What uint8 values and zero points lose to become int8.
-const SHIFT: i64 = 128;
+const SHIFT: i32 = 128;
 
 /// The tensor's quantisation in the graph, if it has one.
 pub(super) fn quantisation(stored: &Stored<'_>) -> Option<Quantisation> {
@@ -15,8 +16,7 @@ pub(super) fn quantisation(stored: &Stored<'_>) -> Option<Quantisation> {
     let shift = if stored.kind == fb::TensorType::UINT8 { SHIFT } else { 0 };
     Some(Quantisation {
         scales: stated.scales.clone(),
-        // Checked to be those of 8 bits.
-        zeros: stated.zeros.iter().map(|zero| (zero - shift) as i32).collect(),
+        zeros: stated.zeros.iter().map(|zero| i32::from(*zero) - shift).collect(),
         axis: (stated.scales.len() > 1).then_some(stated.axis),
     })
 }
@@ -64,19 +64,18 @@ pub(super) fn weights(stored: &Stored<'_>) -> Result<Option<(Vec<i8>, Quantisati
         .iter()
         .enumerate()
         .map(|(position, value)| i32::from(*value) - quantisation.zeros[slice(position)]);
-    let (low, high) = differences.clone().fold((0, 0), |(l, h), d| (l.min(d), h.max(d)));
-    if low < -128 || high > 127 {
+    let Ok(values) = differences.clone().map(i8::try_from).collect() else {
         if quantisation.axis.is_none() {
             return Ok(Some((values, quantisation)));
         }
+        let (low, high) = differences.fold((0, 0), |(l, h), d| (l.min(d), h.max(d)));
         return Err(format!(
             "its {} weights '{}' are {low} to {high} steps away from their zero points, one for \
              each channel, which does not fit int8: convert the model again with int8 quantisation",
             stored.kind_name(),
             stored.name
         ));
-    }
-    let values = differences.map(|difference| difference as i8).collect();
+    };
     quantisation.zeros.fill(0);
     Ok(Some((values, quantisation)))
 }
@@ -87,7 +86,7 @@ pub(super) fn floats(stored: &Stored<'_>) -> Option<Vec<f32>> {
     Some(match stored.kind {
         fb::TensorType::FLOAT32 => words(bytes, f32::from_le_bytes),
         fb::TensorType::FLOAT16 => words(bytes, |word| f16::from_le_bytes(word).to_f32()),
-        fb::TensorType::FLOAT64 => words(bytes, |word| f64::from_le_bytes(word) as f32),
+        fb::TensorType::FLOAT64 => words(bytes, |word| single(f64::from_le_bytes(word))),
         fb::TensorType::INT8 | fb::TensorType::UINT8 => {
             let quantisation = quantisation(stored)?;
             let slice = slice_of(stored);
@@ -113,6 +112,19 @@ pub(super) fn ints(stored: &Stored<'_>) -> Option<Vec<i64>> {
         fb::TensorType::BOOL => bytes.iter().map(|byte| i64::from(*byte != 0)).collect(),
         _ => return None,
     })
+}
+
+/// Whether the integer is one of this type. Those of 64 bits are cut to `i64` where they are made.
+pub(super) fn fits(kind: fb::TensorType, value: i64) -> bool {
+    match kind {
+        fb::TensorType::INT8 => i8::try_from(value).is_ok(),
+        fb::TensorType::UINT8 => u8::try_from(value).is_ok(),
+        fb::TensorType::INT16 => i16::try_from(value).is_ok(),
+        fb::TensorType::UINT16 => u16::try_from(value).is_ok(),
+        fb::TensorType::INT32 => i32::try_from(value).is_ok(),
+        fb::TensorType::UINT32 => u32::try_from(value).is_ok(),
+        _ => true,
+    }
 }
 
 fn words<const N: usize, T>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {

@@ -25,7 +25,8 @@ const MOST_DIMENSIONS: usize = 8;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stated {
     pub(super) scales: Vec<f32>,
-    pub(super) zeros: Vec<i64>,
+    /// They are those of 8 bits.
+    pub(super) zeros: Vec<i16>,
     /// The dimension that several scales run along.
     pub(super) axis: usize,
 }
@@ -324,17 +325,19 @@ fn quantisation(
     if let Some(scale) = scales.iter().find(|scale| !scale.is_finite() || **scale <= 0.0) {
         return Err(format!("its scale {scale} is not positive and finite"));
     }
-    let mut zeros: Vec<i64> =
-        table.zero_point().iter().flatten().map(|zero| i64::from(*zero)).collect();
+    let range = if kind == fb::TensorType::UINT8 { 0..=255 } else { -128..=127 };
+    let zero = |zero: i64| {
+        let of_8_bits = i16::try_from(zero).ok().filter(|zero| range.contains(zero));
+        of_8_bits.ok_or_else(|| format!("its zero point {zero} is outside {range:?}"))
+    };
+    let zeros = table.zero_point();
+    let zeros = zeros.iter().flatten().map(|value| zero(i64::from(*value)));
+    let mut zeros: Vec<i16> = zeros.collect::<Result<_, _>>()?;
     if zeros.is_empty() {
         zeros.push(0);
     }
     if zeros.len() == 1 {
         zeros.resize(scales.len(), zeros[0]);
-    }
-    let range = if kind == fb::TensorType::UINT8 { 0..=255i64 } else { -128..=127 };
-    if let Some(zero) = zeros.iter().find(|zero| !range.contains(*zero)) {
-        return Err(format!("its zero point {zero} is outside {range:?}"));
     }
     let axis = usize::try_from(table.quantized_dimension()).unwrap_or(usize::MAX);
     let slices = if scales.len() == 1 { Some(1) } else { dims.get(axis).copied() };

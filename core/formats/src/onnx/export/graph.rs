@@ -1,5 +1,6 @@
 //! The graph in ONNX's order of dimensions.
 
+use crate::numbers::signed;
 use crate::onnx::messages::attribute_proto::AttributeType;
 use crate::onnx::messages::tensor_proto::DataType;
 use crate::onnx::messages::tensor_shape_proto::{Dimension, dimension};
@@ -66,7 +67,7 @@ pub(super) fn graph<E>(
 
 fn port(model: &Model, id: TensorId) -> ValueInfoProto {
     let tensor = model.tensor(id);
-    let size = |dim: usize| Dimension { value: Some(dimension::Value::DimValue(dim as i64)) };
+    let size = |dim: usize| Dimension { value: Some(dimension::Value::DimValue(signed(dim))) };
     let dim = file_dims(tensor.shape.dims()).into_iter().map(size).collect();
     let kind = if tensor.dtype == DType::F32 { DataType::Float } else { DataType::Int64 };
     let tensor_type =
@@ -84,7 +85,7 @@ pub(super) fn file_dims(dims: &[usize]) -> Vec<usize> {
 /// Our dimension `axis` of a tensor of this rank, in the file.
 pub(super) fn file_axis(rank: usize, axis: usize) -> i64 {
     let axis = if rank == 4 { FROM_FILE.get(axis).copied().unwrap_or(axis) } else { axis };
-    axis as i64
+    signed(axis)
 }
 
 impl<'m> Graph<'m> {
@@ -208,7 +209,7 @@ impl<'m> Graph<'m> {
         }
         let (shape, result) = (format!("{name}.dims"), format!("{name}.nchw"));
         if !self.nodes.iter().any(|node| node.name == result) {
-            let shape = self.integers(&shape, &[1, *channels as i64, 1, 1]);
+            let shape = self.integers(&shape, &[1, signed(*channels), 1, 1]);
             self.push("Reshape", &[&name, &shape], &result, vec![]);
         }
         Ok(result)

@@ -1,18 +1,19 @@
 //! Each operator in ONNX's words.
 
+use crate::numbers::signed;
 use tilewright_model::{Activation, Node, Op, ResizeMode, TensorId, Unary, Window};
 
 use super::graph::{Attribute, FROM_FILE, Graph, Made, TO_FILE, file_axis, file_dims};
 use Attribute::{Float, Int, Ints, Text};
 
 fn pair(values: [usize; 2]) -> Attribute {
-    Ints(values.iter().map(|value| *value as i64).collect())
+    Ints(values.iter().map(|value| signed(*value)).collect())
 }
 
 fn pads(window: &Window) -> Attribute {
     let padding = window.padding;
     let all = [padding.top, padding.left, padding.bottom, padding.right];
-    Ints(all.iter().map(|pad| *pad as i64).collect())
+    Ints(all.iter().map(|pad| signed(*pad)).collect())
 }
 
 fn sliding(window: &Window) -> Vec<(&'static str, Attribute)> {
@@ -79,7 +80,7 @@ impl Graph<'_> {
             }
             Op::LocalResponseNorm { size, alpha, beta, bias } => {
                 let attributes = vec![
-                    ("size", Int(*size as i64)),
+                    ("size", Int(signed(*size))),
                     ("alpha", Float(*alpha)),
                     ("beta", Float(*beta)),
                     ("bias", Float(*bias)),
@@ -111,13 +112,13 @@ impl Graph<'_> {
         let (op, order, attributes): (_, &[usize], _) = match &node.op {
             Op::Conv { window, groups, .. } => {
                 let mut attributes = sliding(window);
-                attributes.push(("group", Int(*groups as i64)));
+                attributes.push(("group", Int(signed(*groups))));
                 ("Conv", &TO_FILE, attributes)
             }
             Op::DepthwiseConv { window, multiplier, .. } => {
                 let channels = self.dims(weights).get(3).copied().unwrap_or(0);
                 let mut attributes = sliding(window);
-                attributes.push(("group", Int((channels / (*multiplier).max(1)) as i64)));
+                attributes.push(("group", Int(signed(channels / (*multiplier).max(1)))));
                 ("Conv", &[3, 0, 1, 2], attributes)
             }
             _ => ("Gemm", &[0, 1], vec![("transB", Int(1))]),
@@ -146,10 +147,10 @@ impl Graph<'_> {
         for axis in 0..2 {
             let reach = (window.size[axis] - 1) * window.dilation[axis] + 1;
             let full = window.stride[axis] * (from[axis + 1] - 1) + reach;
-            let rest = full as i64 - before[axis] as i64 - to[axis + 1] as i64;
+            let rest = signed(full) - signed(before[axis]) - signed(to[axis + 1]);
             (behind[axis], added[axis]) = (rest.max(0), (-rest).max(0));
         }
-        let pads = vec![before[0] as i64, before[1] as i64, behind[0], behind[1]];
+        let pads = vec![signed(before[0]), signed(before[1]), behind[0], behind[1]];
         let attributes = vec![
             ("kernel_shape", pair(window.size)),
             ("strides", pair(window.stride)),
@@ -232,8 +233,8 @@ impl Graph<'_> {
                 } else {
                     amounts.clone()
                 };
-                let all: Vec<i64> = each.iter().map(|(before, _)| *before as i64).collect();
-                let behind = each.iter().map(|(_, behind)| *behind as i64);
+                let all: Vec<i64> = each.iter().map(|(before, _)| signed(*before)).collect();
+                let behind = each.iter().map(|(_, behind)| signed(*behind));
                 let all: Vec<i64> = all.into_iter().chain(behind).collect();
                 let pads = self.integers(&format!("{name}.pads"), &all);
                 let filler =
@@ -244,17 +245,17 @@ impl Graph<'_> {
             Op::Reshape => self.reshape(x, (from, to), name),
             Op::Transpose { permutation } => {
                 let permutation: Vec<i64> = if rank == 4 {
-                    TO_FILE.iter().map(|axis| FROM_FILE[permutation[*axis]] as i64).collect()
+                    TO_FILE.iter().map(|axis| signed(FROM_FILE[permutation[*axis]])).collect()
                 } else {
-                    permutation.iter().map(|axis| *axis as i64).collect()
+                    permutation.iter().map(|axis| signed(*axis)).collect()
                 };
                 self.push("Transpose", &[x], name, vec![("perm", Ints(permutation))]);
             }
             Op::Slice { begin, size, stride } => {
                 let axes: Vec<i64> = (0..rank).map(|axis| file_axis(rank, axis)).collect();
-                let starts: Vec<i64> = begin.iter().map(|begin| *begin as i64).collect();
+                let starts: Vec<i64> = begin.iter().map(|begin| signed(*begin)).collect();
                 let ends = (0..rank).map(|axis| {
-                    let end = begin[axis] as i64 + size[axis] as i64 * stride[axis] as i64;
+                    let end = signed(begin[axis]) + signed(size[axis]) * stride[axis] as i64;
                     if end < 0 { i64::MIN } else { end }
                 });
                 let ends: Vec<i64> = ends.collect();
@@ -266,10 +267,10 @@ impl Graph<'_> {
                 self.push("Slice", &[x, starts, ends, axes, steps], name, vec![]);
             }
             Op::SpaceToDepth { block } => {
-                self.push("SpaceToDepth", &[x], name, vec![("blocksize", Int(*block as i64))]);
+                self.push("SpaceToDepth", &[x], name, vec![("blocksize", Int(signed(*block)))]);
             }
             Op::DepthToSpace { block } => {
-                self.push("DepthToSpace", &[x], name, vec![("blocksize", Int(*block as i64))]);
+                self.push("DepthToSpace", &[x], name, vec![("blocksize", Int(signed(*block)))]);
             }
             Op::Resize { mode, align_corners, half_pixel_centers, places: None } => {
                 let pixels = match (align_corners, half_pixel_centers) {
@@ -289,7 +290,7 @@ impl Graph<'_> {
                     attributes.push(("mode", Text("nearest")));
                     attributes.push(("nearest_mode", Text(round)));
                 }
-                let sizes: Vec<i64> = file_dims(to).iter().map(|dim| *dim as i64).collect();
+                let sizes: Vec<i64> = file_dims(to).iter().map(|dim| signed(*dim)).collect();
                 let sizes = self.integers(&format!("{name}.sizes"), &sizes);
                 self.push("Resize", &[x, "", "", &sizes], name, attributes);
             }
@@ -301,7 +302,7 @@ impl Graph<'_> {
                     self.permute(&x, &ours, &FROM_FILE);
                     (x, in_file) = (ours, false);
                 }
-                let axis = |axis: &usize| if in_file { file_axis(4, *axis) } else { *axis as i64 };
+                let axis = |axis: &usize| if in_file { file_axis(4, *axis) } else { signed(*axis) };
                 let axes = axes.iter().map(axis).collect();
                 let attributes = vec![("axes", Ints(axes)), ("keepdims", Int((*keep_dims).into()))];
                 self.push("ReduceMean", &[&x], name, attributes);
@@ -312,7 +313,7 @@ impl Graph<'_> {
     }
 
     fn permute(&mut self, x: &str, output: &str, permutation: &[usize]) {
-        let permutation = permutation.iter().map(|axis| *axis as i64).collect();
+        let permutation = permutation.iter().map(|axis| signed(*axis)).collect();
         self.push("Transpose", &[x], output, vec![("perm", Ints(permutation))]);
     }
 
@@ -327,7 +328,7 @@ impl Graph<'_> {
             x = ours;
         }
         let given = if is_image(to) { to.to_vec() } else { file_dims(to) };
-        let given: Vec<i64> = given.iter().map(|dim| *dim as i64).collect();
+        let given: Vec<i64> = given.iter().map(|dim| signed(*dim)).collect();
         let shape = self.integers(&format!("{name}.dims"), &given);
         if is_image(to) {
             let ours = format!("{name}.reshaped");

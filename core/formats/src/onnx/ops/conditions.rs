@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use super::folding;
+use crate::numbers::{signed, whole};
 use crate::onnx::attributes::Place;
 use crate::onnx::constant::{Constant, Values};
 use crate::onnx::importer::{Importer, Value};
@@ -27,7 +28,7 @@ pub(super) fn range(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
         [known(importer, place, 0)?, known(importer, place, 1)?, known(importer, place, 2)?];
     let fits = |count: f64| {
         let most = importer.limits.tensor_elements as f64;
-        let count = (0.0..=most).contains(&count).then_some(count as usize);
+        let count = (0.0..=most).contains(&count).then_some(whole(count));
         let count = count.ok_or_else(|| place.bad("its bounds give no such many numbers"))?;
         folding::room(importer, place, &[count])
     };
@@ -35,7 +36,7 @@ pub(super) fn range(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
     {
         // What is not exact is far beyond the limit.
         let count = fits(((*limit as f64 - *start as f64) / *step as f64).ceil().max(0.0))?;
-        let number = |at: usize| start.saturating_add((at as i64).saturating_mul(*step));
+        let number = |at: usize| start.saturating_add(signed(at).saturating_mul(*step));
         let values = Values::Int((0..count).map(number).collect());
         return folding::result(importer, place, vec![count], values);
     }
@@ -139,7 +140,7 @@ pub(super) fn size(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
         Value::Activated(value) => importer.dims(&value),
     };
     let count = elements(place.name(), &dims, importer.limits)?;
-    folding::result(importer, place, vec![], Values::Int(vec![count as i64]))
+    folding::result(importer, place, vec![], Values::Int(vec![signed(count)]))
 }
 
 fn broadcast(

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::numbers::{integer, signed};
 use crate::onnx::messages::tensor_proto::DataType;
 
 use crate::onnx::attributes::Place;
@@ -76,7 +77,7 @@ pub(super) fn shape(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
         Value::Constant(constant) => constant.dims.clone(),
         Value::Activated(value) => importer.dims(&value),
     };
-    let sizes: Vec<i64> = dims.iter().map(|dim| *dim as i64).collect();
+    let sizes: Vec<i64> = dims.iter().map(|dim| signed(*dim)).collect();
     let (start, end) = bounds(place.int("start", 0), place.int("end", i64::MAX), sizes.len());
     let sizes = sizes.get(start..end).unwrap_or_default().to_vec();
     Ok(integers(&result_name(place), vec![sizes.len()], sizes))
@@ -85,8 +86,8 @@ pub(super) fn shape(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
 /// Bounds counted from the back where negative, and cut to the length.
 fn bounds(start: i64, end: i64, length: usize) -> (usize, usize) {
     let bound = |at: i64| {
-        let from_front = if at < 0 { at.saturating_add(length as i64) } else { at };
-        from_front.clamp(0, length as i64) as usize
+        let from_front = if at < 0 { at.saturating_add(signed(length)) } else { at };
+        usize::try_from(from_front.max(0)).map_or(length, |at| at.min(length))
     };
     (bound(start), bound(end))
 }
@@ -135,7 +136,7 @@ pub(super) fn cast(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
         }
         (Value::Constant(constant), Some(DataType::Int64 | DataType::Int32)) => {
             let floats = constant.floats().ok_or_else(|| place.bad("it cannot be read"))?;
-            let values = Values::Int(floats.iter().map(|value| *value as i64).collect());
+            let values = Values::Int(floats.iter().map(|value| integer(*value)).collect());
             super::folding::result(importer, place, constant.dims.clone(), values)
         }
         (

@@ -212,7 +212,7 @@ pub(super) fn slice(
     let dims: Vec<usize> = ranges.iter().map(|(_, size, _)| *size).collect();
     let at = |axis: usize, index: usize| {
         let (begin, _, stride) = ranges[axis];
-        begin.wrapping_add_signed(index as isize * stride) * steps[axis]
+        begin.wrapping_add_signed(index.cast_signed() * stride) * steps[axis]
     };
     let values = match (data.ints(), data.floats()) {
         (Some(ints), _) => Values::Int(gathered(ints, &dims, at)),

@@ -1,5 +1,6 @@
 //! Where rows and columns of a resized image lie in the image, by the standard's modes.
 
+use crate::numbers::{signed, single, whole};
 use tilewright_model::Places;
 
 /// Height or width of a resize.
@@ -50,7 +51,7 @@ pub(super) fn is_same(axis: &Axis, [first, step]: [f64; 2], [other, by]: [f64; 2
 /// The line as a resize takes it, if it leads from at most a pixel before the image to no pixel
 /// behind it.
 pub(super) fn places(axis: &Axis, [first, step]: [f64; 2]) -> Option<Places> {
-    let places = Places { first: first as f32, step: step as f32 };
+    let places = Places { first: single(first), step: single(step) };
     let last = places.at(axis.to.checked_sub(1)?);
     (first >= -1.0 && step >= 0.0 && last < axis.from as f64).then_some(places)
 }
@@ -60,7 +61,7 @@ pub(super) fn places_of(axis: &Axis, line: [f64; 2], rows: &[usize]) -> Option<P
     // A little aside of ties, and half a pixel on for pixels that are rounded to.
     let asides = [0.0, 1.0 / 4096.0, -1.0 / 4096.0];
     let starts = [0.0, 0.5, 1.0].into_iter().flat_map(|on| asides.map(|aside| on + aside));
-    let row = |place: f64| (place.floor().max(0.0) as usize).min(axis.from - 1);
+    let row = |place: f64| whole(place.floor()).min(axis.from - 1);
     starts
         .filter_map(|start| places(axis, [line[0] + start, line[1]]))
         .find(|places| (0..axis.to).all(|at| rows.get(at) == Some(&row(places.at(at)))))
@@ -75,7 +76,7 @@ pub(super) fn rows_by_scale(axis: &Axis, grid: &str, rounding: &str) -> Option<V
             ("asymmetric", Some(scale)) => at as f32 / scale,
             ("half_pixel", Some(scale)) => (at as f32 + 0.5) / scale - 0.5,
             ("pytorch_half_pixel", Some(scale)) if axis.to > 1 => (at as f32 + 0.5) / scale - 0.5,
-            _ => (first + at as f64 * step) as f32,
+            _ => single(first + at as f64 * step),
         };
         let nearest = match rounding {
             "floor" => place.floor(),
@@ -84,14 +85,14 @@ pub(super) fn rows_by_scale(axis: &Axis, grid: &str, rounding: &str) -> Option<V
             "round_prefer_ceil" => (place + 0.5).floor(),
             _ => return None,
         };
-        Some((nearest.max(0.0) as usize).min(axis.from.checked_sub(1)?))
+        Some(whole(nearest.into()).min(axis.from.checked_sub(1)?))
     };
     (0..axis.to).map(row).collect()
 }
 
 /// As [`rows_by_scale`], exactly, where sizes alone give the places.
 pub(super) fn rows(axis: &Axis, grid: &str, rounding: &str) -> Option<Vec<usize>> {
-    let (last, input, output) = (axis.from as i64 - 1, axis.from as i64, axis.to as i64);
+    let (last, input, output) = (signed(axis.from) - 1, signed(axis.from), signed(axis.to));
     let row = |row: i64| {
         let (over, under) = match grid {
             "asymmetric" => (row * input, output),

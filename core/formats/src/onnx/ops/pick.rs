@@ -26,9 +26,9 @@ pub(super) fn picked(
     let mut runs: Vec<Range> = Vec::new();
     for pick in picks.iter().copied() {
         let last = runs.last_mut();
-        match last.map(|run| (pick as isize - run.begin as isize, run)) {
+        match last.map(|run| (pick.cast_signed() - run.begin.cast_signed(), run)) {
             Some((step, run)) if run.size == 1 && step != 0 => (run.size, run.stride) = (2, step),
-            Some((step, run)) if run.size > 1 && step == run.stride * run.size as isize => {
+            Some((step, run)) if run.size > 1 && step == run.stride * run.size.cast_signed() => {
                 run.size += 1;
             }
             _ => runs.push(Range { begin: pick, size: 1, stride: 1 }),

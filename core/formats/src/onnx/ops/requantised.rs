@@ -9,6 +9,7 @@ use tilewright_model::{Op, Unary};
 use super::elementwise::{channel_axis, per_channel};
 use super::opaque;
 use crate::FormatError;
+use crate::numbers::single;
 use crate::onnx::attributes::Place;
 use crate::onnx::constant::{Constant, Values};
 use crate::onnx::importer::{Activated, Importer, Value};
@@ -133,10 +134,10 @@ pub(super) fn requant_shift(
     let axis = axis.ok_or_else(|| place.unsupported("of a scalar"))?;
     let (factors, summands) = (numbers(place, &factor)?, numbers(place, &summand)?);
     let at = |values: &[f32], channel: usize| f64::from(values[channel % values.len()]) / divisor;
-    let affine = |channel: usize| (at(&factors, channel) as f32, at(&summands, channel) as f32);
+    let affine = |channel: usize| (single(at(&factors, channel)), single(at(&summands, channel)));
     let real = per_channel(importer, place, &input, place.name(), axis, affine)?;
     note(importer);
-    clipped(importer, place, real, [low as f32, high as f32])
+    clipped(importer, place, real, [low, high].map(single))
 }
 
 /// The first of these attributes that the node has: a number, or a tensor of one.

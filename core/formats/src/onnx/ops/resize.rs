@@ -5,6 +5,7 @@ use tilewright_model::{Op, Places, ResizeMode};
 use super::grid::{self, Axis};
 use super::pick::picked;
 use crate::FormatError;
+use crate::numbers::{single, whole};
 use crate::onnx::attributes::Place;
 use crate::onnx::importer::{Activated, Importer, Value, channels_last};
 
@@ -126,9 +127,9 @@ fn target(
         (Some(scales), _) if scales.len() == axes.len() => {
             for (axis, scale) in axes.iter().zip(scales) {
                 let exact = dims[*axis] as f64 * f64::from(scale);
-                let whole = (exact + 1e-3).floor();
-                target.sizes[*axis] = whole as usize;
-                target.cut[*axis] = ((exact - whole).abs() > 1e-3).then_some(scale);
+                let cut = (exact + 1e-3).floor();
+                target.sizes[*axis] = whole(cut);
+                target.cut[*axis] = ((exact - cut).abs() > 1e-3).then_some(scale);
             }
         }
         (None, Some(sizes)) if sizes.len() == axes.len() => {
@@ -174,9 +175,9 @@ fn keep_ratio(
     };
     for axis in axes {
         let exact = dims[*axis] as f64 * scale;
-        let whole = (exact + 0.5).floor();
-        target.sizes[*axis] = whole as usize;
-        target.cut[*axis] = ((exact - whole).abs() > 1e-3).then_some(scale as f32);
+        let cut = (exact + 0.5).floor();
+        target.sizes[*axis] = whole(cut);
+        target.cut[*axis] = ((exact - cut).abs() > 1e-3).then_some(single(scale));
     }
     Ok(())
 }

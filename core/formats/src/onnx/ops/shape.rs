@@ -6,6 +6,7 @@ use std::rc::Rc;
 use tilewright_model::Op;
 
 use crate::FormatError;
+use crate::numbers::signed;
 use crate::onnx::attributes::Place;
 use crate::onnx::constant::{Constant, Values};
 use crate::onnx::importer::{Activated, Importer, Value, as_given};
@@ -102,7 +103,7 @@ pub(super) fn flatten(importer: &mut Importer<'_>, place: Place<'_>) -> Result<V
     // The axis may also lie behind the last dimension.
     let given = place.int("axis", 1);
     let axis =
-        if given == dims.len() as i64 { dims.len() } else { place.axis(given, dims.len())? };
+        if given == signed(dims.len()) { dims.len() } else { place.axis(given, dims.len())? };
     let flat = vec![dims[..axis].iter().product(), dims[axis..].iter().product()];
     reshaped(importer, place, value, flat)
 }

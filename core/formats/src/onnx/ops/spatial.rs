@@ -3,6 +3,7 @@
 use tilewright_model::Op;
 
 use crate::FormatError;
+use crate::numbers::signed;
 use crate::onnx::attributes::Place;
 use crate::onnx::importer::{Activated, Importer, Value, as_given, channels_last};
 
@@ -49,7 +50,7 @@ pub(super) fn slice(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
     let missing = || place.bad("its starts or ends are missing");
     let starts = list("starts", 1)?.ok_or_else(missing)?;
     let ends = list("ends", 2)?.ok_or_else(missing)?;
-    let axes = list("axes", 3)?.unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let axes = list("axes", 3)?.unwrap_or_else(|| (0..signed(starts.len())).collect());
     let steps = list("steps", 4)?.unwrap_or_else(|| vec![1; starts.len()]);
     if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
         return Err(place.bad("starts, ends, axes and steps differ in number"));

@@ -8,6 +8,7 @@ use tilewright_model::{Data, Tensor};
 use super::build::Attribute::{Float, Int, Ints};
 use super::build::File;
 use super::noise;
+use crate::onnx::messages::tensor_proto::DataType;
 use crate::{FormatError, Limits, open};
 
 fn refusal(bytes: &[u8]) -> FormatError {
@@ -49,6 +50,25 @@ fn every_truncation_is_refused() {
     let error = refusal(&bytes[..bytes.len() - 40]);
     assert!(matches!(error, FormatError::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("reaches beyond the end"), "{error}");
+}
+
+#[test]
+fn bits_beyond_a_16_bit_float_are_refused() {
+    let file = |kind: DataType, last: i32| {
+        let mut file = small();
+        let kernel = &mut file.graph().initializer[0];
+        kernel.raw_data.clear();
+        kernel.data_type = kind.into();
+        kernel.int32_data = [vec![0x3c00; 17], vec![last]].concat();
+        file.bytes()
+    };
+    for kind in [DataType::Float16, DataType::Bfloat16] {
+        open("x", &file(kind, 0xbc00), &Limits::default(), &[]).unwrap();
+        for beyond in [0x1_3c00, -1] {
+            let text = refusal(&file(kind, beyond)).to_string();
+            assert!(text.contains("'k'") && text.contains(&beyond.to_string()), "{text}");
+        }
+    }
 }
 
 #[test]

@@ -279,6 +279,7 @@ impl Writer<'_> {
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "a table has one entry for each byte")]
 fn identity() -> Table {
     std::array::from_fn(|byte| (byte as u8).cast_signed())
 }

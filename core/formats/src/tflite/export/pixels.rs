@@ -1,5 +1,6 @@
 //! Images of another size.
 
+use crate::numbers::whole as cut;
 use tilewright_model::integer::{self, BilinearParams};
 use tilewright_model::{DType, Model, Node, Op, Places, ResizeMode, Shape, Tensor, TensorId};
 use tilewright_tflite_schema::BuiltinOperator as Code;
@@ -91,7 +92,7 @@ impl Wanted {
         let step = f64::from(self.places.step);
         let spaces = if grid.0 { input.saturating_sub(1) } else { input };
         let guess = if step > 0.0 { (spaces as f64 / step).round() } else { output as f64 };
-        let guess = guess.min(f64::from(1 << 16)) as usize + usize::from(grid.0);
+        let guess = cut(guess.min(f64::from(1 << 16))) + usize::from(grid.0);
         let lengths = guess.saturating_sub(AROUND).max(output).max(1)..=guess + AROUND;
         lengths.into_iter().find_map(|whole| {
             let first = match (self.mode, self.is_int8) {
@@ -160,6 +161,6 @@ impl Wanted {
             (place - (first + (at + index) * step)).abs() > NEAR
         };
         let is_outside = !(0.0..=whole as f64 - output).contains(&at);
-        if is_outside || differs(0.0) || differs(output - 1.0) { None } else { Some(at as usize) }
+        if is_outside || differs(0.0) || differs(output - 1.0) { None } else { Some(cut(at)) }
     }
 }

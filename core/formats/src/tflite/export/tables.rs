@@ -4,6 +4,7 @@ use flatbuffers::{FlatBufferBuilder, WIPOffset};
 use tilewright_tflite_schema as fb;
 
 use super::options::Options;
+use crate::numbers::word;
 
 /// Values of constants begin at multiples of this in the file, as the format demands.
 const OF_VALUES: usize = 16;
@@ -166,7 +167,7 @@ fn write_tensor<'b>(
     if let Some(data) = &tensor.data {
         align(b, data.len(), OF_VALUES);
         let data = Some(b.create_vector(data));
-        buffer = buffers.len() as u32;
+        buffer = word(buffers.len());
         buffers.push(fb::Buffer::create(b, &fb::BufferArgs { data, ..Default::default() }));
     }
     let quantization = tensor.scaled.as_ref().map(|scaled| {
@@ -211,7 +212,7 @@ fn write_graph<'b>(
         let inputs = Some(b.create_vector(&operator.inputs));
         let outputs = Some(b.create_vector(&operator.outputs));
         let args = fb::OperatorArgs {
-            opcode_index: index as u32,
+            opcode_index: word(index),
             inputs,
             outputs,
             builtin_options_type,

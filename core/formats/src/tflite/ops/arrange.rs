@@ -131,19 +131,20 @@ pub(super) fn gather<'a>(
     let of_indices = importer.dims(place, 1)?;
     let input = importer.activated(place, 0)?;
     let mut dims = importer.shape(input).to_vec();
-    let size = dims[along] as i64;
-    if indices.is_empty() || indices.iter().any(|index| !(0..size).contains(index)) {
+    let within = |index: &i64| usize::try_from(*index).ok().filter(|index| *index < dims[along]);
+    let picks: Option<Vec<usize>> = indices.iter().map(within).collect();
+    let Some(picks) = picks.filter(|picks| !picks.is_empty()) else {
         return Err(place.bad(format!("elements {indices:?} of {dims:?} along {along}")).into());
-    }
+    };
     let mut runs: Vec<Range> = Vec::new();
-    for index in indices {
+    for index in picks {
         let last = runs.last_mut();
-        match last.map(|run| (index as isize - run.begin as isize, run)) {
+        match last.map(|run| (index.cast_signed() - run.begin.cast_signed(), run)) {
             Some((step, run)) if run.size == 1 && step != 0 => (run.size, run.stride) = (2, step),
-            Some((step, run)) if run.size > 1 && step == run.stride * run.size as isize => {
+            Some((step, run)) if run.size > 1 && step == run.stride * run.size.cast_signed() => {
                 run.size += 1;
             }
-            _ => runs.push(Range { begin: index as usize, size: 1, stride: 1 }),
+            _ => runs.push(Range { begin: index, size: 1, stride: 1 }),
         }
     }
     if runs.len() > MOST_PARTS {

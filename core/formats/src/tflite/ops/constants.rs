@@ -5,6 +5,7 @@ use std::rc::Rc;
 use tilewright_tflite_schema as fb;
 
 use super::{arrange, axis, needed};
+use crate::numbers::{integer, signed};
 use crate::tflite::importer::{Importer, Refused, Value, unsupported};
 use crate::tflite::verified_file::Place;
 
@@ -19,7 +20,7 @@ fn set<'a>(
 
 pub(super) fn shape<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Result<(), Refused> {
     let dims = importer.dims(place, 0)?;
-    let values: Vec<i64> = dims.iter().map(|dim| *dim as i64).collect();
+    let values: Vec<i64> = dims.iter().map(|dim| signed(*dim)).collect();
     set(importer, place, vec![values.len()], values)
 }
 
@@ -41,7 +42,7 @@ pub(super) fn cast<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Re
     if to_float {
         return Ok(importer.set(place, 0, Value::Floats { dims, values })?);
     }
-    set(importer, place, dims, values.iter().map(|value| *value as i64).collect())
+    set(importer, place, dims, values.iter().map(|value| integer(*value)).collect())
 }
 
 pub(super) fn pack<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Result<(), Refused> {

@@ -62,7 +62,11 @@ fn bias<'a>(
     } else {
         let values =
             importer.ints(place, position).filter(|_| stored.kind == fb::TensorType::INT32);
-        values.map(|values| Data::I32(values.iter().map(|value| *value as i32).collect()))
+        values
+            .and_then(|values| {
+                values.into_iter().map(|value| i32::try_from(value).ok()).collect::<Option<_>>()
+            })
+            .map(Data::I32)
     };
     match data {
         // Some files have a bias of 1×1×1×C.

@@ -3,6 +3,7 @@
 use tilewright_model::{Activation, Op, ResizeMode, Unary};
 
 use super::{axis, fused, needed, unmoved};
+use crate::numbers::signed;
 use crate::tflite::importer::{Importer, Refused, Value, unsupported};
 use crate::tflite::verified_file::Place;
 
@@ -239,8 +240,8 @@ fn takes_pixels<'a>(
     };
     let takes = |before: usize, after: i64| {
         let (from, to) = match align_corners && after > 1 {
-            true => (before as i64 - 1, after - 1),
-            false => (before as i64, after),
+            true => (signed(before) - 1, after - 1),
+            false => (signed(before), after),
         };
         let is_whole = to > 0 && from % to == 0;
         before == 1 || (is_whole && (!half_pixel_centers || from / to % 2 == 1))

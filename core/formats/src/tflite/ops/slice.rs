@@ -5,6 +5,7 @@ use std::rc::Rc;
 use tilewright_model::{Op, TensorId};
 
 use super::{axis, needed, unmoved};
+use crate::numbers::signed;
 use crate::tflite::importer::{Importer, Refused, Value};
 use crate::tflite::verified_file::Place;
 
@@ -57,14 +58,14 @@ pub(super) fn slice<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> R
     }
     let mut ranges = whole(&dims);
     for (at, range) in ranges.iter_mut().enumerate() {
-        let rest = usize::try_from(begins[at]).ok().and_then(|begin| dims[at].checked_sub(begin));
-        let size = match (rest, sizes[at]) {
-            (Some(rest), -1) => Some(rest),
-            (Some(rest), size) => usize::try_from(size).ok().filter(|size| *size <= rest),
-            (None, _) => None,
-        };
         let outside = || place.bad(format!("a slice {begins:?}, {sizes:?} of {dims:?}"));
-        *range = Range { begin: begins[at] as usize, size: size.ok_or_else(outside)?, stride: 1 };
+        let begin = usize::try_from(begins[at]).map_err(|_| outside())?;
+        let rest = dims[at].checked_sub(begin).ok_or_else(outside)?;
+        let size = match sizes[at] {
+            -1 => Some(rest),
+            size => usize::try_from(size).ok().filter(|size| *size <= rest),
+        };
+        *range = Range { begin, size: size.ok_or_else(outside)?, stride: 1 };
     }
     let input = importer.activated(place, 0)?;
     part(importer, place, 0, input, &ranges, None)
@@ -72,7 +73,7 @@ pub(super) fn slice<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> R
 
 /// Elements of a dimension of `size` that begin, end and stride choose; nothing chosen is no range.
 fn strided(size: usize, begin: Option<i64>, end: Option<i64>, stride: i64) -> Option<Range> {
-    let count = size as i64;
+    let count = signed(size);
     let from_front = |value: i64| if value < 0 { value.saturating_add(count) } else { value };
     let (low, high) = if stride > 0 { (0, count) } else { (-1, count - 1) };
     let first = begin.map_or(if stride > 0 { 0 } else { count - 1 }, from_front).clamp(low, high);
@@ -126,7 +127,7 @@ pub(super) fn strided_slice<'a>(
         let end = (!is_set(options.end_mask())).then_some(ends[entry]);
         let range = if shrinks {
             let first = begins[entry];
-            let first = if first < 0 { first.saturating_add(size as i64) } else { first };
+            let first = if first < 0 { first.saturating_add(signed(size)) } else { first };
             let first = usize::try_from(first).ok().filter(|first| *first < size);
             first.map(|begin| Range { begin, size: 1, stride: 1 })
         } else {
@@ -142,7 +143,7 @@ pub(super) fn strided_slice<'a>(
     }
     shape.extend(ranges.iter().skip(at).map(|range| range.size));
     if let (Some(values), [range]) = (importer.ints(place, 0), ranges.as_slice()) {
-        let position = |step: usize| range.begin as isize + step as isize * range.stride;
+        let position = |step: usize| range.begin.cast_signed() + step.cast_signed() * range.stride;
         let taken: Vec<i64> = (0..range.size)
             .filter_map(|step| values.get(usize::try_from(position(step)).ok()?).copied())
             .collect();

@@ -4,6 +4,8 @@
 //! a new root with new lists can be put before old bytes and point into them, while nothing in them
 //! needs to change: the old root is left, unreachable.
 
+use crate::numbers::word;
+
 /// Every table and vector of the old bytes keeps its alignment up to this.
 const ALIGNMENT: usize = 64;
 
@@ -60,7 +62,7 @@ impl Head {
 
     /// Makes the reference at `at` point to what is written next.
     pub(super) fn point(&mut self, at: usize) {
-        let distance = (self.position() - at) as u32;
+        let distance = word(self.position() - at);
         self.bytes[at..at + 4].copy_from_slice(&distance.to_le_bytes());
     }
 
@@ -71,6 +73,11 @@ impl Head {
         // The list of fields ends where the table begins, at a multiple of 4.
         self.align(4, list);
         let present = fields.iter().filter(|field| !matches!(field, Field::Absent)).count();
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "only the root has more than two fields: as many as the old root's list, which \
+                      counts its bytes in 16 bits too, and ten of them at most take room"
+        )]
         let mut half = |value: usize| self.bytes.extend_from_slice(&(value as u16).to_le_bytes());
         half(list);
         half(4 + 4 * present);
@@ -85,7 +92,7 @@ impl Head {
             }
         }
         before(self);
-        self.number(list as u32);
+        self.number(word(list));
         let mut places = Vec::with_capacity(fields.len());
         for field in fields {
             places.push(self.position());

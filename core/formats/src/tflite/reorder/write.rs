@@ -7,13 +7,14 @@ use tilewright_tflite_schema as fb;
 use super::head::{Field, Head};
 use super::{OFFSETS, ReorderError, graph};
 use crate::Limits;
+use crate::numbers::word;
 use crate::tflite::verified_file::verified;
 
 /// Version of the metadata; the runtime looks at neither it nor the number of graphs.
-const VERSION: i32 = 1;
+const VERSION: u32 = 1;
 
 /// Fields of the root that are known: all but the first are references.
-const ROOT_FIELDS: usize = 10;
+const ROOT_FIELDS: VOffsetT = 10;
 
 /// The file with the operators of its main graph in `order` and with `offsets` of the tensors of
 /// all graphs prescribed, [`NO_OFFSET`] for those that the runtime is to place.
@@ -36,9 +37,9 @@ pub fn write(
     let model = verified(bytes, limits)?;
     let mut new = bytes.to_vec();
     permute(&model, &mut new, order)?;
-    let header = [VERSION, old.subgraphs.len() as i32, offsets.len() as i32];
-    let words = header.iter().chain(offsets);
-    let words: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
+    let header = [VERSION, word(old.subgraphs.len()), word(offsets.len())].map(u32::to_le_bytes);
+    let words = header.into_iter().chain(offsets.iter().map(|offset| offset.to_le_bytes()));
+    let words: Vec<u8> = words.flatten().collect();
     let new = match place(&model, words.len()) {
         Some(at) => {
             new[at..at + words.len()].copy_from_slice(&words);
@@ -145,10 +146,11 @@ fn place(model: &fb::Model<'_>, bytes: usize) -> Option<usize> {
 /// A new root with one more buffer, which holds `words`, and metadata that name it.
 fn head(model: &fb::Model<'_>, words: &[u8]) -> Result<Head, ReorderError> {
     let old = model._tab.buf();
-    let mut fields = Vec::with_capacity(ROOT_FIELDS);
-    let given = model._tab.vtable().num_fields();
+    let mut fields = Vec::with_capacity(ROOT_FIELDS.into());
+    // The list of fields counts its bytes in 16 bits.
+    let given = VOffsetT::try_from(model._tab.vtable().num_fields()).unwrap_or(VOffsetT::MAX);
     for index in 0..given.max(ROOT_FIELDS) {
-        let place = field(&model._tab, flatbuffers::field_index_to_field_offset(index as VOffsetT));
+        let place = field(&model._tab, flatbuffers::field_index_to_field_offset(index));
         fields.push(match (index, place) {
             (0, _) => Field::Number(model.version()),
             (1..ROOT_FIELDS, Some(at)) => {
@@ -175,7 +177,7 @@ fn head(model: &fb::Model<'_>, words: &[u8]) -> Result<Head, ReorderError> {
     let buffers = model.buffers().map_or(0, |buffers| buffers.len());
     let from = list(field(&model._tab, fb::Model::VT_BUFFERS));
     head.point(places[number(fb::Model::VT_BUFFERS)]);
-    head.number(buffers as u32 + 1);
+    head.number(word(buffers + 1));
     for index in 0..buffers {
         let buffer = from.and_then(|from| target(old, from + 4 + 4 * index));
         head.reference(buffer.ok_or(ReorderError::Entangled)?);
@@ -188,24 +190,24 @@ fn head(model: &fb::Model<'_>, words: &[u8]) -> Result<Head, ReorderError> {
     let kept = kept.filter(|(_, entry)| entry.name() != Some(OFFSETS)).map(|(index, _)| index);
     let kept: Vec<usize> = kept.collect();
     head.point(places[number(fb::Model::VT_METADATA)]);
-    head.number(kept.len() as u32 + 1);
+    head.number(word(kept.len() + 1));
     for index in kept {
         let entry = from.and_then(|from| target(old, from + 4 + 4 * index));
         head.reference(entry.ok_or(ReorderError::Entangled)?);
     }
     let metadata = head.number(0);
 
-    let fields = [Field::Later, Field::Number(buffers as u32)];
+    let fields = [Field::Later, Field::Number(word(buffers))];
     let places = head.table(&fields, |head| head.point(metadata));
     head.point(places[0]);
-    head.number(OFFSETS.len() as u32);
+    head.number(word(OFFSETS.len()));
     head.bytes(OFFSETS.as_bytes());
     head.bytes(&[0]);
     let places = head.table(&[Field::Later], |head| head.point(buffer));
     // The runtime reads words where the values stand, which the format aligns to 16 bytes.
     head.align(16, 4);
     head.point(places[0]);
-    head.number(words.len() as u32);
+    head.number(word(words.len()));
     head.bytes(words);
     Ok(head)
 }

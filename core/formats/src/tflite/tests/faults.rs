@@ -119,6 +119,50 @@ fn uint8_weights_keep_a_zero_point_only_where_they_need_it() {
 }
 
 #[test]
+fn a_computed_bias_that_its_type_does_not_hold_is_refused() {
+    let layer = |given: Tensor| {
+        let bias = Tensor::new("b", &[2], fb::TensorType::INT32);
+        File::default()
+            .tensor(Tensor::int8("x", &[1, 2], 0.5, 0))
+            .tensor(Tensor::int8("w", &[2, 2], 0.5, 0).data(vec![1, 2, 3, 4]))
+            .tensor(given)
+            .tensor(bias)
+            .tensor(Tensor::int8("y", &[1, 2], 0.5, 0))
+            .operator(fb::BuiltinOperator::CAST, &[2], &[3], None)
+            .operator(
+                fb::BuiltinOperator::FULLY_CONNECTED,
+                &[0, 1, 3],
+                &[4],
+                Some((fb::BuiltinOptions::FullyConnectedOptions, |b| {
+                    let args = fb::FullyConnectedOptionsArgs::default();
+                    fb::FullyConnectedOptions::create(b, &args).as_union_value()
+                })),
+            )
+            .interface(&[0], &[4])
+    };
+    let floats = |values: [f32; 2]| {
+        let data = values.map(f32::to_le_bytes).concat();
+        layer(Tensor::new("given", &[2], fb::TensorType::FLOAT32).data(data))
+    };
+    let integers = |values: [i64; 2]| {
+        let data = values.map(i64::to_le_bytes).concat();
+        layer(Tensor::new("given", &[2], fb::TensorType::INT64).data(data))
+    };
+    for right in [floats([5.5, -3e8]), integers([i32::MIN.into(), i32::MAX.into()])] {
+        open("x", &right.bytes(), &Limits::default(), &[]).unwrap();
+    }
+    let wrong = [
+        (floats([5.0, 3e9]), "3000000000"),
+        (floats([f32::NEG_INFINITY, 0.0]), "-9223372036854775808"),
+        (integers([0, (1 << 32) + 5]), "4294967301"),
+    ];
+    for (file, value) in wrong {
+        let text = refusal(&file);
+        assert!(text.contains(&format!("'b' has the value {value}, which int32")), "{text}");
+    }
+}
+
+#[test]
 fn cut_and_other_files_are_told_apart() {
     let bytes = small().bytes();
     for length in 8..bytes.len() {
