@@ -302,7 +302,7 @@ mod tests {
             };
             let tile = Tile { output_size: [8, 8], channels: 40, ..Tile::default() };
             let view = |at| View::whole(Space::Arena, at * 4096, 8, 8, 40);
-            let views: Vec<View> = (0..kernel.roles().len() as u32).map(view).collect();
+            let views: Vec<View> = (0u32..).zip(kernel.roles()).map(|(at, _)| view(at)).collect();
             let mut names: Vec<&str> =
                 all_features(&op, &tile, &views).into_iter().map(|(name, _)| name).collect();
             names.sort_unstable();

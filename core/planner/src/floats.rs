@@ -1,5 +1,6 @@
 //! A plan's memory as it is with 32-bit floats for activations and weights: each byte four times.
 
+use crate::narrow::narrow;
 use crate::{Options, Planned, does_not_fit};
 use tilewright_board::Board;
 use tilewright_model::tiling::Tiled;
@@ -23,7 +24,8 @@ impl Planned {
         plan.views.clear();
         for tensor in &mut plan.tensors {
             tensor.offset *= FLOAT;
-            tensor.pitch = tensor.pitch.map(|pitch| pitch.map(|bytes| bytes * FLOAT as u32));
+            tensor.pitch =
+                tensor.pitch.map(|pitch| pitch.map(|bytes| narrow(u64::from(bytes) * FLOAT)));
             // 32-bit integers are as long as they were.
             if model.tensors.get(tensor.tensor as usize).is_some_and(|t| t.dtype == DType::I8) {
                 tensor.bytes = Bytes(tensor.bytes.0 * FLOAT);

@@ -5,11 +5,14 @@
 //! looked at; its report says what is missing. So is one of a model with operators that no kernel
 //! computes, or that is no int8 model: tensors have their places, but there is no program.
 
+#![warn(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
+
 mod aliasing;
 pub mod costs;
 mod does_not_fit;
 mod floats;
 mod lower;
+mod narrow;
 mod packing;
 mod planned_model;
 mod planning;

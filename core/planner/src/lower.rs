@@ -142,9 +142,9 @@ fn sized(hwc: [usize; 3]) -> Result<[u32; 3], &'static str> {
     if hwc.contains(&0) {
         return Err("it has no elements");
     }
-    let bytes = hwc.iter().try_fold(1u32, |n, d| n.checked_mul(u32::try_from(*d).ok()?));
-    bytes.ok_or("larger than 4 GiB")?;
-    Ok(hwc.map(|dim| dim as u32))
+    let [Ok(h), Ok(w), Ok(c)] = hwc.map(u32::try_from) else { return Err("larger than 4 GiB") };
+    h.checked_mul(w).and_then(|row| row.checked_mul(c)).ok_or("larger than 4 GiB")?;
+    Ok([h, w, c])
 }
 
 /// Which of height, width and channels a tensor of `rank` dimensions has its dimension `axis` as;

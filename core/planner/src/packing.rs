@@ -4,6 +4,7 @@
 //! A layer's gain is what its steps take less by the costs of its board; the layers that gain most for each byte
 //! come first, while the plan image has room in the chip's flash. Weights that a copy brings stay as they are.
 
+use crate::narrow::narrow;
 use std::cmp::Reverse;
 
 use tilewright_board::Board;
@@ -82,10 +83,10 @@ pub fn change(costs: &Costs, op: &Op, step: &Compute<'_>) -> Option<Change> {
     let channels = u64::from(step.tile.channels);
     let [few, many] = filters.map(|filters| filters.all_bytes(channels));
     let (few, many) = (few?, many?);
-    let cycles = |op: &Op, bytes: u64| cycles(costs, op, bytes, step) as i64;
+    let cycles = |op: &Op, bytes: u64| cycles(costs, op, bytes, step);
     Some(Change {
-        bytes: many as i64 - few as i64,
-        cycles: cycles(&plain, few) - cycles(&fast, many),
+        bytes: many.checked_signed_diff(few)?,
+        cycles: cycles(&plain, few).checked_signed_diff(cycles(&fast, many))?,
     })
 }
 
@@ -94,9 +95,9 @@ fn of_sparse(costs: &Costs, op: &Op, step: &Compute<'_>) -> Option<Change> {
     let plain = Op { flags: op.flags & !Op::SPARSE, ..*op };
     let sparse = step.views.get(WEIGHTS)?.elements();
     let pairs = plain.filters_for(step.views.first()?).all_bytes(step.tile.channels.into())?;
-    let cycles = |op: &Op, bytes: u64| cycles(costs, op, bytes, step) as i64;
-    let saved = cycles(&plain, pairs) - cycles(op, sparse);
-    Some(Change { bytes: sparse as i64 - pairs as i64, cycles: saved })
+    let cycles = |op: &Op, bytes: u64| cycles(costs, op, bytes, step);
+    let saved = cycles(&plain, pairs).checked_signed_diff(cycles(op, sparse))?;
+    Some(Change { bytes: sparse.checked_signed_diff(pairs)?, cycles: saved })
 }
 
 /// The packing of each layer's weights that has another than pairs, with what it changes.
@@ -230,11 +231,11 @@ pub fn transform(plan: &mut Plan, ops: &[u32]) {
         let Some(&(start, bytes, to, new)) = at.checked_sub(1).and_then(|at| moved.get(at)) else {
             continue;
         };
-        let place = (to + (offset - start)) as u32;
+        let place = narrow(to + (offset - start));
         *view = if new == bytes {
             View { offset: place, ..*view }
         } else {
-            View::bytes(Space::Weights, place, new as u32)
+            View::bytes(Space::Weights, place, narrow(new))
         };
     }
     let weights = &mut plan.space_bytes[Space::Weights as usize];

@@ -5,6 +5,7 @@
 //! modelled cycles, by bytes where flash is too small, and by the longer of copy and products where copies bring them. Rows name
 //! columns with a byte and activations are held for all 256 pairs, so kernels check no column (`firmware/kernels/src/dsp/sparse.rs`).
 
+use crate::narrow::narrow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -55,16 +56,17 @@ impl Rows {
     /// Where they are cut by blocks of so many output channels; nothing if there are no such blocks.
     pub fn cuts(&self, each: u32) -> Option<SparseCuts> {
         let has_several = self.length > Filters::SPARSE_COLUMNS as u64;
-        let (least, most) = (Filters::SPARSE_TOGETHER as u32, Filters::SPARSE_BLOCK as u32);
+        let (least, most) = (Filters::SPARSE_TOGETHER, Filters::SPARSE_BLOCK as u64);
         let most = if has_several { most } else { least };
-        let is_right = each.is_multiple_of(least) && (least..=most).contains(&each);
+        let wide = u64::from(each);
+        let is_right = wide.is_multiple_of(least) && (least..=most).contains(&wide);
         SparseCuts::new(self.length, is_right.then_some(each)?, &self.pairs)
     }
 
     /// The same by the largest blocks of which each takes at most so many bytes, or else by the smallest.
     fn cut_to(&self, bytes: u64) -> Option<SparseCuts> {
         let sizes =
-            std::iter::successors(Some(Filters::SPARSE_BLOCK as u32), |each| Some(each / 2));
+            std::iter::successors(Some(narrow(Filters::SPARSE_BLOCK)), |each: &u32| Some(each / 2));
         let sizes = sizes.take_while(|each| u64::from(*each) >= Filters::SPARSE_TOGETHER);
         let cuts: Vec<SparseCuts> = sizes.filter_map(|each| self.cuts(each)).collect();
         let fits = cuts.iter().find(|cuts| cuts.largest() <= bytes);

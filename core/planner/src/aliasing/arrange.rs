@@ -5,6 +5,7 @@ use super::parts::Parts;
 use super::slices;
 use crate::PlanError;
 use crate::lower::{self, Layer};
+use crate::narrow::narrow;
 use tilewright_allocate::{Buffer, Overlap, TENSOR_ALIGNMENT};
 use tilewright_model::{Model, TensorId};
 use tilewright_plan::{
@@ -364,7 +365,7 @@ impl Blocks {
 
     /// The operands' blocks that nothing needs after a layer.
     fn dying(&self, position: usize, step: &Single<'_>) -> Vec<(usize, usize)> {
-        let last = position as u32 + 1;
+        let last = narrow::<u32>(position + 1);
         let is_later =
             |block: usize| step.later.iter().flatten().any(|tensor| self.number(*tensor) == block);
         let dies = |block: usize| {
@@ -377,7 +378,7 @@ impl Blocks {
     /// Whether the output's block begins with a layer.
     fn begins(&self, position: usize, step: &Single<'_>) -> bool {
         let block = self.own[step.output];
-        self.place[block] == block && self.blocks[block].first == position as u32
+        self.place[block] == block && self.blocks[block].first == narrow::<u32>(position)
     }
 
     /// Puts a layer's output in the place of an operand, if it can be.

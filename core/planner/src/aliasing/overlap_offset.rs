@@ -166,8 +166,8 @@ mod tests {
         let offset = overlap_offset(&op, &tile, &views, &[0]).unwrap();
         let at = |input: u64, output: u64| {
             let mut views = views.clone();
-            views[0].offset = input as u32;
-            views[1].offset = output as u32;
+            views[0].offset = input.try_into().unwrap();
+            views[1].offset = output.try_into().unwrap();
             order(&op, &tile, &views)
         };
         assert_eq!(at(offset.below, 0), Some(RowOrder::Down));

@@ -56,13 +56,11 @@ impl Operand {
 impl Followed {
     /// A cache that holds what was written before, elsewhere.
     fn new(cache: &DataCache, written: bool) -> Self {
-        let line_bytes = u64::from(cache.line_bytes.max(1));
-        let ways = cache.ways.max(1) as usize;
-        let sets = (u64::from(cache.bytes) / line_bytes / ways as u64).max(1);
-        let count = sets as usize;
+        let (line_bytes, ways) = (cache.line_bytes.max(1), cache.ways.max(1) as usize);
+        let count = (cache.bytes as usize / line_bytes as usize / ways).max(1);
         Self {
-            line_bytes,
-            sets,
+            line_bytes: line_bytes.into(),
+            sets: count as u64,
             ways,
             lines: vec![(u64::MAX, written); count * ways],
             victims: vec![0; count],
@@ -75,6 +73,7 @@ impl Followed {
     /// An access of an operand; whether a line comes for it, and whether one leaves.
     fn access(&mut self, operand: &Operand, byte: u64, write: bool) -> [u64; 2] {
         let line = (operand.start + byte) / self.line_bytes;
+        #[expect(clippy::cast_possible_truncation, reason = "each set has its victim in memory")]
         let set = (line % self.sets) as usize;
         let places = &mut self.lines[set * self.ways..(set + 1) * self.ways];
         if let Some(place) = places.iter_mut().find(|(held, _)| *held == line) {

@@ -77,7 +77,8 @@ fn strided(op: &Op, input: &[usize]) -> Option<(usize, Vec<Dimension>)> {
     }
     Some(match op {
         Op::Slice { begin, size, stride } => {
-            let start = begin.iter().zip(&pitches).map(|(begin, pitch)| begin * *pitch as usize);
+            let start =
+                begin.iter().zip(&pitches).map(|(begin, pitch)| begin * pitch.unsigned_abs());
             let steps = stride.iter().zip(&pitches).map(|(stride, pitch)| stride * pitch);
             (start.sum(), size.iter().copied().zip(steps).collect())
         }
@@ -92,7 +93,7 @@ fn strided(op: &Op, input: &[usize]) -> Option<(usize, Vec<Dimension>)> {
             let ([n, h, w, c], [batch, row, pixel, _]) = (input, pitches.as_slice()) else {
                 return None;
             };
-            let side = *block as isize;
+            let side = block.cast_signed();
             let blocks = [(h / block, row * side), (w / block, pixel * side)];
             let inside = [(*block, *row), (*block, *pixel), (*c, 1)];
             (0, [&[(*n, *batch)][..], &blocks, &inside].concat())
@@ -102,8 +103,8 @@ fn strided(op: &Op, input: &[usize]) -> Option<(usize, Vec<Dimension>)> {
                 return None;
             };
             let channels = c / (block * block);
-            let column = channels as isize;
-            let rows = [(*h, *row), (*block, column * *block as isize)];
+            let column = channels.cast_signed();
+            let rows = [(*h, *row), (*block, column * block.cast_signed())];
             let columns = [(*w, *pixel), (*block, column), (channels, 1)];
             (0, [&[(*n, *batch)][..], &rows, &columns].concat())
         }
@@ -117,7 +118,7 @@ fn merged(dimensions: &[Dimension]) -> Vec<Dimension> {
     let mut merged: Vec<Dimension> = Vec::new();
     for (size, step) in dimensions.iter().copied().filter(|(size, _)| *size != 1) {
         match merged.last_mut() {
-            Some((outer, outer_step)) if *outer_step == step * size as isize => {
+            Some((outer, outer_step)) if *outer_step == step * size.cast_signed() => {
                 *outer *= size;
                 *outer_step = step;
             }

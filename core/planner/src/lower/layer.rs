@@ -2,6 +2,7 @@
 
 use super::{flat_shape, roots};
 use crate::PlanError;
+use crate::narrow::narrow;
 use tilewright_model::{DType, Model, Node, NodeId, Op, ResizeMode, TensorId};
 use tilewright_plan::{Bytes, Kernel, PlannedTensor, Space, SparseCuts, Work};
 use tilewright_report::LayerRow;
@@ -151,7 +152,7 @@ fn kernel(model: &Model, node: &Node) -> Result<Kernel, String> {
 /// Names the first tensor that is too large to be planned.
 pub fn tensors(model: &Model, layers: &[Layer]) -> Result<Vec<PlannedTensor>, PlanError> {
     let roots = roots(model);
-    let end_of_time = layers.len().max(1) as u32;
+    let end_of_time = narrow(layers.len().max(1));
     let mut lives: Vec<Option<(u32, u32)>> = vec![None; model.tensors.len()];
     for input in &model.inputs {
         lives[input.0] = Some((0, 1));
@@ -180,7 +181,7 @@ pub fn tensors(model: &Model, layers: &[Layer]) -> Result<Vec<PlannedTensor>, Pl
             _ => flat_shape(model, TensorId(index))?,
         };
         planned.push(PlannedTensor {
-            tensor: index as u32,
+            tensor: narrow(index),
             name: tensor.name.clone(),
             shape,
             bytes: Bytes(tensor.bytes().unwrap_or(usize::MAX) as u64),

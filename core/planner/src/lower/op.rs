@@ -2,6 +2,7 @@
 
 use super::{place_of, shape, unsupported};
 use crate::PlanError;
+use crate::narrow::narrow;
 use tilewright_model::integer::{self, IntegerError, Multiplier};
 use tilewright_model::{Model, Node, Op as ModelOp, ResizeMode, TensorId, Window};
 use tilewright_plan::{Kernel, Op, PoolBehind};
@@ -60,7 +61,9 @@ pub fn op(
             let mut ends = Vec::new();
             for ((length, behind), uncounted) in [h, w].into_iter().zip(behind).zip(uncounted) {
                 let counted = behind.saturating_sub(*uncounted);
-                ends.push(length as i32 + i32::from(small(node, counted, "padding")?));
+                ends.push(
+                    i32::from(narrow::<u16>(length)) + i32::from(small(node, counted, "padding")?),
+                );
             }
             ends
         }
@@ -95,8 +98,8 @@ pub fn op(
         ModelOp::LocalResponseNorm { .. } => {
             let p = integer::local_response(model, node).map_err(integer_error)?;
             let [before, behind] = p.around;
-            let most = i32::MAX as usize;
-            vec![before.min(most) as i32, behind.min(most) as i32, p.shift]
+            let most = |around: usize| i32::try_from(around).unwrap_or(i32::MAX);
+            vec![most(before), most(behind), p.shift]
         }
         ModelOp::Resize { mode: ResizeMode::Bilinear, .. } => {
             let p = integer::bilinear(model, node).map_err(integer_error)?;
@@ -104,7 +107,7 @@ pub fn op(
         }
         ModelOp::Resize { mode: ResizeMode::Nearest, .. } => {
             let [h, w, _] = shape(model, output)?;
-            op.window = [h as u16, w as u16];
+            op.window = [narrow(h), narrow(w)];
             Vec::new()
         }
         ModelOp::Pad { amounts, .. } => {
@@ -145,7 +148,7 @@ pub fn pool_behind(
     let window = pool.op.window().ok_or_else(|| unsupported(pool, "no window"))?;
     set_window(pool, window, &mut of_pool)?;
     let Op { window, stride, padding, .. } = of_pool;
-    let behind = PoolBehind { window, stride, padding, conv_size: [h as u16, w as u16] };
+    let behind = PoolBehind { window, stride, padding, conv_size: [narrow(h), narrow(w)] };
     record.scalars[..4].copy_from_slice(&behind.scalars());
     Ok(())
 }
@@ -153,7 +156,7 @@ pub fn pool_behind(
 /// Zero point of a tensor.
 pub fn zero(model: &Model, id: TensorId) -> i16 {
     let zero = model.tensor(id).quantisation.as_ref().map_or(0, |q| q.zero());
-    zero.clamp(-128, 127) as i16
+    i8::try_from(zero.clamp(-128, 127)).map_or(0, i16::from)
 }
 
 fn numbers(multipliers: &[Multiplier]) -> Vec<i32> {

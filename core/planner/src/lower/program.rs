@@ -10,6 +10,7 @@ use super::{
 };
 use crate::PlanError;
 use crate::aliasing::{Parts, overlap_offset};
+use crate::narrow::narrow;
 use crate::sparse;
 use serde::{Deserialize, Serialize};
 use tilewright_model::integer;
@@ -237,7 +238,7 @@ impl Builder<'_> {
             *weights = Bytes(weights.0.saturating_add(self.model.constant_bytes(node)));
         }
         self.plan.layers.push(PlannedLayer {
-            nodes: [Some(layer.node), layer.pool].iter().flatten().map(|n| n.0 as u32).collect(),
+            nodes: [Some(layer.node), layer.pool].iter().flatten().map(|n| narrow(n.0)).collect(),
             name: nodes().map(|node| node.name.as_str()).collect::<Vec<_>>().join(" + "),
             work,
             macs: nodes().map(|node| self.model.macs(node)).sum(),
@@ -442,11 +443,11 @@ impl Builder<'_> {
                 offset: u32::try_from(offset)
                     .map_err(|_| unsupported(node, "its output lies past 4 GiB"))?,
                 c,
-                h: h as u16,
-                w: w as u16,
-                y0: start[0] as i16,
-                x0: start[1] as i16,
-                ring_rows: h as u16,
+                h: narrow(h),
+                w: narrow(w),
+                y0: narrow(start[0]),
+                x0: narrow(start[1]),
+                ring_rows: narrow(h),
                 ..base
             };
             let source = self.operand(layer, node, op, operand, size)?;
@@ -473,7 +474,7 @@ impl Builder<'_> {
         let Stored { weights: space, alignment, .. } = self.stored();
         let role = ConstantRole::Operand { input };
         let block = self.block(layer, role, (op, None), (space, alignment), bytes)?;
-        Ok(View::whole(space, block.offset, h as u16, w as u16, c))
+        Ok(View::whole(space, block.offset, narrow(h), narrow(w), c))
     }
 
     /// The weights of a layer with so many output channels.
@@ -504,7 +505,7 @@ impl Builder<'_> {
 
     fn push_op(&mut self, op: Op) -> u32 {
         self.plan.ops.push(op);
-        (self.plan.ops.len() - 1) as u32
+        narrow(self.plan.ops.len() - 1)
     }
 
     fn push_step(
@@ -515,17 +516,16 @@ impl Builder<'_> {
         input_shape: [u32; 3],
         views: Vec<View>,
     ) {
-        let small = |v: u32| v as u16;
         self.plan.tiles.push(Tile {
-            output_start: [small(part.start[0]), small(part.start[1])],
-            output_size: [small(part.size[0]), small(part.size[1])],
+            output_start: [narrow(part.start[0]), narrow(part.start[1])],
+            output_size: [narrow(part.size[0]), narrow(part.size[1])],
             channel_start: part.start[2],
             channels: part.size[2],
             valid_start: [0, 0],
-            valid_size: [small(input_shape[0]), small(input_shape[1])],
+            valid_size: [narrow(input_shape[0]), narrow(input_shape[1])],
         });
-        let tile = (self.plan.tiles.len() - 1) as u32;
-        let first_view = self.plan.views.len() as u32;
+        let tile = narrow(self.plan.tiles.len() - 1);
+        let first_view = narrow(self.plan.views.len());
         self.plan.views.extend(views);
         self.steps.push(Step {
             after: [None; 3],
@@ -551,7 +551,7 @@ impl Builder<'_> {
     fn activation(&self, id: TensorId, [h, w, c]: [u32; 3]) -> Result<View, PlanError> {
         let planned = self.planned(id).and_then(|index| self.plan.tensors.get(index as usize));
         let space = planned.map_or(Space::Arena, |planned| planned.space);
-        let view = View::whole(space, self.offset(id)?, h as u16, w as u16, c);
+        let view = View::whole(space, self.offset(id)?, narrow(h), narrow(w), c);
         Ok(match planned.and_then(|planned| planned.pitch) {
             Some([row_pitch, column_pitch]) => View { row_pitch, column_pitch, ..view },
             None => view,
@@ -561,10 +561,11 @@ impl Builder<'_> {
     /// The whole of a tensor, as its bytes: a 32-bit integer counts as four channels.
     fn view(&self, id: TensorId) -> Result<View, PlanError> {
         let [h, w, c] = flat_shape(self.model, id)?;
-        let bytes = self.model.tensor(id).dtype.bytes() as u32;
+        let row = c.checked_mul(narrow(self.model.tensor(id).dtype.bytes()));
+        let row = row.ok_or_else(|| bad_shape(self.model, id, "larger than 4 GiB"))?;
         let planned = self.planned(id).and_then(|index| self.plan.tensors.get(index as usize));
         let space = planned.map_or(Space::Arena, |planned| planned.space);
-        let view = View::whole(space, self.offset(id)?, h as u16, w as u16, c * bytes);
+        let view = View::whole(space, self.offset(id)?, narrow(h), narrow(w), row);
         let pitch = planned.and_then(|planned| planned.pitch).filter(|_| space == Space::Card);
         Ok(pitch.map_or(view, |[row_pitch, _]| View { row_pitch, ..view }))
     }
@@ -577,13 +578,13 @@ impl Builder<'_> {
             let planned = self.plan.tensors.get(tensor as usize);
             // Of an input that arrives in rows as many as are held.
             if let Some(rows) = planned.and_then(|planned| planned.ring) {
-                (view.h, view.ring_rows) = (rows as u16, rows as u16);
+                (view.h, view.ring_rows) = (narrow(rows), narrow(rows));
             }
             self.plan.views.push(view);
             let quantisation = self.model.tensor(*id).quantisation.as_ref();
             io.push(Io {
                 tensor,
-                view: (self.plan.views.len() - 1) as u32,
+                view: narrow(self.plan.views.len() - 1),
                 scale: quantisation.map_or(1.0, |q| q.scale(0)),
                 zero: zero(self.model, *id),
                 labels: if view.elements() == labels.len() as u64 {

@@ -123,7 +123,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Largest number of bytes or rows that a recipe may name: sums of some stay numbers.
+/// Most bytes of a memory that a recipe may name: sums of some stay numbers.
 const MOST: u64 = 1 << 40;
 
 impl Recipe {
@@ -220,11 +220,19 @@ impl Recipe {
             return Err(number("uncopied", "not all of these can do without copies"));
         }
         let Heights { sram, external_ram, card } = text.heights;
-        let bytes = [sram.0, external_ram.0, card.0];
-        let loads = text.boot.iter().chain(&text.weights_in_sram);
-        let loads = loads.flat_map(|load| [load.from.offset, load.to.offset, load.bytes]);
-        if bytes.into_iter().chain(loads).any(|bytes| bytes > MOST) {
+        if [sram, external_ram, card].into_iter().any(|bytes| bytes.0 > MOST) {
             return Err(number("bytes", "a memory has no more than 1 TiB"));
+        }
+        for (place, loads) in [("boot", &text.boot), ("weights_in_sram", &text.weights_in_sram)] {
+            let ends = loads.iter().flat_map(|load| {
+                [load.from, load.to].map(|place| place.offset.saturating_add(load.bytes))
+            });
+            if ends.max().is_some_and(|end| end > largest) {
+                return Err(number(
+                    place,
+                    "it copies bytes beyond the first 4 GiB, which no address reaches",
+                ));
+            }
         }
         let Stored { weights, channels, alignment, .. } = text.weights;
         if !alignment.is_power_of_two() || !(16..=4096).contains(&alignment) {
@@ -341,4 +349,50 @@ impl Lines {
 
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("all of a recipe has a form in JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Strategy, plan};
+    use tilewright_model::{Activation, DType, Node, Op, Quantisation, Shape, Tensor};
+
+    fn relu() -> Model {
+        let mut model = Model::default();
+        let ids = ["x", "y"].map(|name| {
+            let quantisation = Some(Quantisation { scales: vec![0.5], zeros: vec![0], axis: None });
+            let (name, shape, dtype) = (name.to_owned(), Shape::new([1, 4, 4, 4]), DType::I8);
+            model.add_tensor(Tensor { name, shape, dtype, quantisation, source: None })
+        });
+        let [inputs, outputs] = ids.map(|id| vec![id]);
+        (model.inputs, model.outputs) = (inputs.clone(), outputs.clone());
+        let op = Op::Activation(Activation::Relu);
+        model.nodes.push(Node { name: "relu".to_owned(), op, inputs, outputs });
+        model
+    }
+
+    #[test]
+    fn copies_beyond_what_addresses_reach_are_refused() {
+        let model = relu();
+        let board = tilewright_board::find("stm32f746g-disco").unwrap();
+        let planned = plan(&model, &board, Strategy::ALL[0], &Options::default()).unwrap();
+        let text = planned.recipe.text(&model);
+        for list in ["boot", "weights_in_sram"] {
+            let with = |from: u64, to: u64, bytes: u64| {
+                let place = |space, offset| format!(r#"{{"space":"{space}","offset":{offset}}}"#);
+                let [from, to] = [place("weights", from), place("arena", to)];
+                let load = format!(r#""{list}": [{{"from":{from},"to":{to},"bytes":{bytes}}}]"#);
+                let changed = text.replace(&format!("\"{list}\": []"), &load);
+                assert_ne!(changed, text);
+                Recipe::read(&changed, &model)
+            };
+            with(0, 4096, 64).unwrap();
+            for (from, to, bytes) in
+                [(1 << 32, 4096, 64), (0, (1 << 32) + 4096, 64), (0, 64, 1 << 32), (u64::MAX, 0, 1)]
+            {
+                let error = with(from, to, bytes).unwrap_err();
+                assert!(error.to_string().contains(list), "{error}");
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::emit::span;
 use super::sequence::Place;
+use crate::narrow::narrow;
 use crate::strategy::external::LINE;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
@@ -43,7 +44,7 @@ pub fn bring(plan: &mut Plan, loads: &[Load], board: &Board) {
         let place = Place { space, offset: view.offset.into() };
         let bytes = view.extent();
         if let Some(place) = loads.iter().find_map(|load| load.brought(place, bytes)) {
-            (view.space, view.offset) = (place.space as u8, place.offset as u32);
+            (view.space, view.offset) = (place.space as u8, narrow(place.offset));
         }
     }
     for Load { to, bytes, .. } in loads {
@@ -55,7 +56,7 @@ pub fn bring(plan: &mut Plan, loads: &[Load], board: &Board) {
         let mut done = 0;
         while done < *bytes {
             let length = (bytes - done).min(largest);
-            let source = plan.spans.len() as u32;
+            let source = narrow::<u32>(plan.spans.len());
             for place in [from, to] {
                 plan.spans.push(span(place.space, place.offset + done, length));
             }

@@ -4,6 +4,7 @@ mod arriving;
 #[cfg(test)]
 mod tests;
 
+use crate::narrow::narrow;
 use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroU32};
 use std::ops::Range;
@@ -316,7 +317,7 @@ impl Cutter<'_, '_> {
     /// The next task uses these.
     fn uses(&mut self, operands: &[Operand]) {
         for operand in operands {
-            self.work.residences[operand.residence].uses[1] = self.work.tasks.len() as u32;
+            self.work.residences[operand.residence].uses[1] = narrow(self.work.tasks.len());
         }
     }
 
@@ -375,7 +376,7 @@ impl Cutter<'_, '_> {
         let met = before.take_while(|(_, (end, _))| *end > start);
         let behind = met.map(|(_, (_, store))| *store).max();
         let home = Place { space, offset: start };
-        let now = self.work.tasks.len() as u32;
+        let now = narrow(self.work.tasks.len());
         let flow = Flow::Comes { behind };
         let Apart { bytes, rows } = apart.unwrap_or(Apart { bytes: end - start, rows: Rows::ONE });
         let new = Residence { home, bytes, rows, class, flow, uses: [now; 2], layer, frame: 0 };
@@ -413,7 +414,7 @@ impl Cutter<'_, '_> {
         let Apart { bytes, rows } = rows.unwrap_or(Apart { bytes: end - start, rows: Rows::ONE });
         let flow = Flow::Goes { first: false };
         let (layer, last) = (self.work.tasks[first].layer, self.work.tasks.len() - 1);
-        let (class, uses) = (Class::Output, [first as u32, last as u32]);
+        let (class, uses) = (Class::Output, [narrow(first), narrow(last)]);
         let residence = self.work.residences.len();
         let new = Residence { home, bytes, rows, class, flow, uses, layer, frame: 0 };
         self.work.residences.push(new);
@@ -529,8 +530,8 @@ fn wrap(plan: &Plan, operator: &Operator<'_>, tiny: &mut Tiny) {
         *view = match first + u32::from(view.h) > ring {
             true => View {
                 offset: whole.offset,
-                ring_rows: ring as u16,
-                first_row: first as u16,
+                ring_rows: narrow(ring),
+                first_row: narrow(first),
                 ..*view
             },
             false => View { offset: whole.offset + first * view.row_pitch, ..*view },

@@ -15,6 +15,7 @@ mod channels;
 mod from_card;
 mod order;
 
+use crate::narrow::narrow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -281,8 +282,7 @@ impl<'p> Network<'p> {
                 own[place].fresh(made.output, at_once[place])
             });
             let wanted = wanted.max().unwrap_or(fineness.rows);
-            let most =
-                (fineness.bytes / made.row_bytes.max(1)).clamp(1, u64::from(u16::MAX)) as u16;
+            let most = narrow::<u16>(fineness.bytes / made.row_bytes.max(1));
             at_once[place] = wanted.min(most).clamp(1, made.rows);
         }
         at_once
@@ -310,7 +310,7 @@ impl<'p> Network<'p> {
             most[place] = most[place].max(u32::from(strip.rows.end - first));
             done[place] = strip.rows.end;
         }
-        let life = [layers.start as u32, layers.end as u32];
+        let life = [layers.start, layers.end].map(narrow);
         let (mut line_buffers, mut held) = (Vec::new(), Vec::new());
         for ((made, most), at_once) in own.iter().zip(most).zip(at_once) {
             let tensor = &self.tensors[made.output];

@@ -1,5 +1,6 @@
 //! A sequence becomes a plan: lanes of steps that wait for each other where they touch the same bytes.
 
+use crate::narrow::narrow;
 use std::ops::Range;
 
 use super::hazards::{Hazards, Waits, later};
@@ -60,8 +61,8 @@ impl Emitter {
         }
         let instruction = Instruction::Compute {
             op,
-            tile: self.plan.tiles.len() as u32,
-            first_view: self.plan.views.len() as u32,
+            tile: narrow(self.plan.tiles.len()),
+            first_view: narrow(self.plan.views.len()),
             order,
         };
         self.plan.tiles.push(tile);
@@ -73,14 +74,14 @@ impl Emitter {
         let (mut waits, start) = (Waits::default(), u64::from(view.offset));
         let bytes = start..start + view.extent();
         self.access(LaneId::CORE, Space::Arena, bytes, true, &mut waits);
-        let instruction = Instruction::Arrive { view: self.plan.views.len() as u32 };
+        let instruction = Instruction::Arrive { view: narrow(self.plan.views.len()) };
         self.plan.views.push(view);
         self.add(LaneId::CORE, waits, Step { after: [None; 3], frame: 0, layer, instruction });
     }
 
     fn moves(&mut self, part: Move) {
         let Move { lane, from, to, bytes, rows: Rows { count, pitch }, layer, frame } = part;
-        let source = self.plan.spans.len() as u32;
+        let source = narrow::<u32>(self.plan.spans.len());
         let mut waits = Waits::default();
         for (Place { space, offset }, writes) in [(from, false), (to, true)] {
             self.access(lane, space, offset..offset + bytes, writes, &mut waits);
@@ -103,8 +104,8 @@ impl Emitter {
         writes: bool,
         waits: &mut Waits,
     ) {
-        let step = self.lanes[usize::from(lane.0)].steps.len() as u32;
-        later(waits, self.hazards.access((lane, step), space, range, writes));
+        let step = self.lanes[usize::from(lane.0)].steps.len();
+        later(waits, self.hazards.access((lane, narrow(step)), space, range, writes));
     }
 
     fn add(&mut self, lane: LaneId, waits: Waits, mut step: Step) {
@@ -140,7 +141,7 @@ impl Emitter {
         if let Some(program) = main {
             for io in program.inputs.iter_mut().chain(&mut program.outputs) {
                 let view = given.get(io.view as usize).copied().unwrap_or_default();
-                io.view = views.len() as u32;
+                io.view = narrow(views.len());
                 views.push(view);
             }
             program.lanes = lanes;
@@ -151,6 +152,6 @@ impl Emitter {
 
 /// Bytes that follow each other.
 pub fn span(space: Space, offset: u64, bytes: u64) -> Span {
-    let (offset, row_bytes) = (offset as u32, bytes as u32);
+    let (offset, row_bytes) = (narrow(offset), narrow(bytes));
     Span { offset, rows: 1, row_bytes, pitch: row_bytes, space: space as u8, reserved: [0; 3] }
 }

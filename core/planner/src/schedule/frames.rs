@@ -8,6 +8,7 @@
 //! A program lists the steps of all frames, not one period of a pipeline: what frames share, weights that come once for all, would
 //! make a period many frames long anyway. It costs room for steps, which limits the frames.
 
+use crate::narrow::narrow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -133,6 +134,8 @@ impl Frames {
                 external += tensor.bytes.0.next_multiple_of(LINE);
             }
         }
+        // Addresses have 32 bits.
+        u32::try_from(external).ok()?;
         plan.space_bytes[Space::ExternalRam as usize] = Bytes(external);
         plan.input = InputResidency::External;
         self.describe(plan, divided, &places);
@@ -156,10 +159,10 @@ impl Frames {
             let is_shared = !outputs.contains(&index) && given[index].first < divided.behind;
             if frame == 0 && !is_shared {
                 plan.tensors[index] = tensor;
-                return index as u32;
+                return narrow(index);
             }
             plan.tensors.push(tensor);
-            plan.tensors.len() as u32 - 1
+            narrow(plan.tensors.len() - 1)
         };
         for (key, place) in &divided.own {
             add(*key, *place, given[key.0].first.max(divided.behind));
@@ -168,7 +171,7 @@ impl Frames {
             named.insert(*key, add(*key, *place, given[key.0].first));
         }
         for program in plan.main.iter_mut() {
-            program.frames = self.count as u16;
+            program.frames = narrow(self.count);
             for ios in [&mut program.inputs, &mut program.outputs] {
                 let given = std::mem::take(ios);
                 for frame in 0..self.count {
@@ -182,10 +185,10 @@ impl Frames {
                             io.labels.clear();
                         }
                         io.tensor = named.get(&(io.tensor as usize, frame)).copied().unwrap_or(0);
-                        io.view = plan.views.len() as u32;
+                        io.view = narrow(plan.views.len());
                         plan.views.push(View {
                             space: *space as u8,
-                            offset: *offset as u32,
+                            offset: narrow(*offset),
                             ..view
                         });
                         ios.push(io);
@@ -273,7 +276,7 @@ impl Repeated<'_> {
     }
 
     fn now(&self) -> u32 {
-        self.cut.tasks.len() as u32
+        narrow(self.cut.tasks.len())
     }
 
     /// A copy between a frame's place outside and its place in SRAM.
@@ -283,7 +286,7 @@ impl Repeated<'_> {
         let inside = Place { space: Space::Arena, offset: inside };
         let (from, to) = if comes { (outside, inside) } else { (inside, outside) };
         let bytes = self.tensor(index).bytes.0.next_multiple_of(WORD);
-        let (before, layer, frame) = (self.now(), layer as u16, frame as u8);
+        let (before, layer, frame) = (self.now(), narrow(layer), narrow(frame));
         let lane = LaneId::DMA;
         let rows = Rows::ONE;
         let copy = sequence::Move { lane, from, to, bytes, rows, layer, frame };
@@ -300,8 +303,8 @@ impl Repeated<'_> {
     fn takes(&mut self, index: usize, frame: u32) {
         let offset = self.tensor(index).offset;
         let layers = self.plan.layers.iter();
-        let maker = layers.into_iter().rposition(|layer| layer.writes.contains(&(index as u32)));
-        self.moves(index, frame, offset, (maker.unwrap_or(0) as u32, false));
+        let maker = layers.into_iter().rposition(|layer| layer.writes.contains(&narrow(index)));
+        self.moves(index, frame, offset, (narrow(maker.unwrap_or(0)), false));
     }
 
     /// It comes for them.
@@ -314,14 +317,14 @@ impl Repeated<'_> {
 
     /// Tasks of these frames: each task for one frame after the other, with the loads once for all.
     fn tasks(&mut self, (tasks, are_behind): (Range<usize>, bool), frames: Range<u32>) {
-        let (start, count) = (self.now(), frames.len() as u32);
-        let at = |task: u32| start + (task - tasks.start as u32) * count;
+        let (start, count) = (self.now(), frames.end - frames.start);
+        let at = |task: u32| start + (task - narrow::<u32>(tasks.start)) * count;
         let mut loads: BTreeMap<usize, usize> = BTreeMap::new();
         for (number, load) in self.given.residences.iter().enumerate() {
             if tasks.contains(&(load.uses[0] as usize)) {
                 loads.insert(number, self.cut.residences.len());
                 let uses = [at(load.uses[0]), at(load.uses[1]) + count - 1];
-                let frame = frames.start as u8;
+                let frame = narrow(frames.start);
                 self.cut.residences.push(Residence { uses, frame, ..load.clone() });
             }
         }
@@ -332,7 +335,7 @@ impl Repeated<'_> {
                 for operand in &mut task.operands {
                     operand.residence = loads.get(&operand.residence).copied().unwrap_or(0);
                 }
-                task.frame = frame as u8;
+                task.frame = narrow(frame);
                 self.place(&mut task, frame);
                 self.cut.tasks.push(task);
             }
@@ -364,9 +367,8 @@ impl Repeated<'_> {
                     .filter(|(space, _)| *space == tensor.space || self.outputs.contains(&index)),
             };
             if let Some((space, offset)) = own {
-                let inside = view.offset - tensor.offset as u32;
-                let offset = *offset as u32 + inside;
-                *view = View { space: *space as u8, offset, ..*view };
+                let inside = u64::from(view.offset) - tensor.offset;
+                *view = View { space: *space as u8, offset: narrow(offset + inside), ..*view };
                 if *role == Role::Output {
                     task.order = RowOrder::Whole;
                 }
@@ -387,9 +389,9 @@ impl Repeated<'_> {
             let first = self.given.tasks.partition_point(|task| task.lives < layer);
             first.clamp(tasks.start, tasks.end) - tasks.start
         };
-        let count = frames.len() as u32;
+        let count = frames.end - frames.start;
         let taken = |bytes: Range<u64>, layers: Range<u32>| {
-            let (first, end) = (lives(layers.start) as u32, lives(layers.end) as u32);
+            let [first, end] = [layers.start, layers.end].map(|layer| narrow::<u32>(lives(layer)));
             let last = (start + end * count).saturating_sub(1);
             (first < end).then_some(Taken {
                 start: bytes.start / LINE * LINE,

@@ -36,7 +36,7 @@ pub struct Hazards {
 /// Bytes of a page, and most pages: the last one has all bytes behind it, since a recipe may name places that no
 /// memory has.
 const PAGE: u64 = 16 << 10;
-const PAGES: u64 = 1 << 14;
+const PAGES: usize = 1 << 14;
 
 impl Hazards {
     /// Step `step` of `lane` reads or writes bytes of a space; gives the steps of the other lanes that must have
@@ -58,11 +58,13 @@ impl Hazards {
         };
         let own = usize::from(lane.0);
         let pages = &mut self.spaces[space as usize];
-        let [first, last] = [range.start, range.end - 1].map(|at| (at / PAGE).min(PAGES - 1));
-        pages.resize_with(pages.len().max(last as usize + 1), Vec::new);
-        for (page, runs) in (first..=last).zip(&mut pages[first as usize..]) {
-            let end = if page == last { range.end } else { (page + 1) * PAGE };
-            let within = range.start.max(page * PAGE)..end;
+        let page = |at: u64| usize::try_from(at / PAGE).map_or(PAGES - 1, |at| at.min(PAGES - 1));
+        let [first, last] = [range.start, range.end - 1].map(page);
+        pages.resize_with(pages.len().max(last + 1), Vec::new);
+        for (page, runs) in (first..=last).zip(&mut pages[first..]) {
+            let start = page as u64 * PAGE;
+            let end = if page == last { range.end } else { start + PAGE };
+            let within = range.start.max(start)..end;
             later(&mut waits, access_in(runs, within, (own, step), writes));
         }
         waits[own] = None;
@@ -164,7 +166,7 @@ mod tests {
     #[test]
     fn places_on_many_pages_and_behind_all_are_waited_for() {
         let mut hazards = Hazards::default();
-        let far = PAGES * PAGE;
+        let far = PAGES as u64 * PAGE;
         let mut access = |lane, step, range, writes| {
             let waits = hazards.access((lane, step), Space::ExternalRam, range, writes);
             waits.into_iter().flatten().max()
@@ -177,7 +179,7 @@ mod tests {
         assert_eq!(access(core, 2, 2 * PAGE..4 * far, false), None);
         assert_eq!(access(core, 3, 0..1 << 60, false), Some(1));
         assert_eq!(access(engine, 2, 3 * far..3 * far + 1, true), Some(3));
-        assert!(hazards.spaces.iter().all(|pages| pages.len() as u64 <= PAGES));
+        assert!(hazards.spaces.iter().all(|pages| pages.len() <= PAGES));
     }
 
     #[test]

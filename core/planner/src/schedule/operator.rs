@@ -1,5 +1,6 @@
 //! A step of a plan as it is cut: into rows of its output, and into parts of its channels.
 
+use crate::narrow::narrow;
 use std::ops::Range;
 
 use crate::strategy::external::LINE;
@@ -285,7 +286,7 @@ impl<'p> Operator<'p> {
                 Role::Constants if keeps => continue,
                 Role::Weights => (bytes.start, u32::try_from(bytes.end - bytes.start).ok()?),
                 Role::Constants => {
-                    let each = CHANNEL_CONSTANT_BYTES as u32;
+                    let each = narrow::<u32>(CHANNEL_CONSTANT_BYTES);
                     (u64::from(start * each), count * each)
                 }
                 Role::Input => continue,

@@ -2,6 +2,7 @@
 
 use super::operator::{Operator, Tiny};
 use super::sequence::{self, LaneId, Place, Rows};
+use crate::narrow::narrow;
 use tilewright_plan::{Role, RowOrder, Space, View};
 
 /// A network that was cut, or several frames of it.
@@ -203,10 +204,10 @@ impl Task {
         for Operand { index, residence } in &self.operands {
             let view = &mut views[*index];
             let Residence { home, bytes, rows, .. } = &residences[*residence];
-            let offset = (offsets[*residence] + u64::from(view.offset) - home.offset) as u32;
+            let offset = narrow(offsets[*residence] + u64::from(view.offset) - home.offset);
             let row_pitch = match *rows {
                 Rows::ONE => view.row_pitch,
-                Rows { count, .. } => (bytes / u64::from(count)) as u32,
+                Rows { count, .. } => narrow(bytes / u64::from(count)),
             };
             *view = View { space: Space::Arena as u8, offset, row_pitch, ..*view };
         }

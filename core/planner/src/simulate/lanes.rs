@@ -3,6 +3,7 @@
 //! Contention is an overlap, not an event. Where a step of the core and a copy use one external memory, the simulator computes once, when the
 //! later begins, how much longer both take while both run. So a timeline has as many events as steps.
 
+use crate::narrow::narrow;
 use crate::{PlanError, Stop};
 use tilewright_plan::{CyclePoint, Cycles, Instruction, LaneKind, Program, Step};
 use tilewright_report::{Slice, SliceKind};
@@ -125,11 +126,11 @@ pub fn simulate(
         }
         let mut end = began + cost;
         let slice = Slice {
-            lane: index as u8,
+            lane: narrow(index),
             kind: SliceKind::Stall,
             waits_for: None,
             layer: step.layer,
-            step: number as u32,
+            step: narrow(number),
             frame,
             start: free,
             end: start,

@@ -232,7 +232,13 @@ mod tests {
         let (from, to) =
             (span(Space::ExternalRam, 1, 1600, 1600), span(Space::Arena, 1, 1600, 1600));
         // 100 bursts: 99 ns and 16 B at 144 MB/s, then 9.3 ns and 16 B at 864 MB/s.
-        let moved = (100.0 * (99.0 + 16e3 / 144.0 + 9.3 + 16e3 / 864.0) * 0.216_f64).ceil() as u64;
+        let moved = 100.0 * (99.0 + 16e3 / 144.0 + 9.3 + 16e3 / 864.0) * 0.216_f64;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "some thousands"
+        )]
+        let moved = moved.ceil() as u64;
         assert_eq!(transfers.copy(LaneKind::Dma, &from, &to), Cycles(160 + moved));
         // Rows that lie apart are items of their own.
         let apart = span(Space::ExternalRam, 10, 160, 1000);

@@ -32,6 +32,7 @@ mod buffers;
 mod cuts;
 pub mod partition;
 
+use crate::narrow::narrow;
 use std::ops::Range;
 
 use tilewright_board::Board;
@@ -158,7 +159,7 @@ fn overlaid_with(
     for phase in phases {
         places.push(place::Phase { first: tiles, slots: phase.slots });
         let cuts = cuts(operators, phase, overlaid, (&given, unit));
-        tiles += cuts.iter().map(|cut| cut.rows.len() as u32).sum::<u32>();
+        tiles += cuts.iter().map(|cut| narrow::<u32>(cut.rows.len())).sum::<u32>();
         groups.extend(cuts.into_iter().map(Group::from));
     }
     let schedule = Schedule { groups, layout: Layout::Slots(places), frames: None };

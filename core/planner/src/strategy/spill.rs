@@ -13,6 +13,7 @@ use super::overlay::partition::TileSizes;
 use super::overlay::{self, Beside, Overlaid};
 use crate::aliasing::{self, Aliasing, Arranged, Given, Parts, Savings};
 use crate::lower::{self, InImage, Layer};
+use crate::narrow::narrow;
 use crate::planning::described;
 use crate::recipe::Made;
 use crate::static_layout::{Heights, StaticLayout};
@@ -91,7 +92,7 @@ impl Spiller {
         let macs = draft.layers.iter().map(|layer| layer.macs).collect();
         let channels = layers.iter().map(|layer| {
             let shape = layer.writes.first().map(|output| model.tensor(*output).shape.dims());
-            shape.and_then(<[usize]>::last).map_or(0, |channels| *channels as u32)
+            shape.and_then(<[usize]>::last).map_or(0, |channels| narrow(*channels))
         });
         let channels = channels.collect();
         Ok(Self { layers, tensors, saved, used, weights, macs, channels })

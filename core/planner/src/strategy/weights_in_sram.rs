@@ -108,14 +108,16 @@ fn apart(gains: Vec<Gain>) -> Vec<Gain> {
 /// Which of some, each with its size and its gain, gain most together in so much room; of equal ones the smallest.
 fn best(all: &[[u64; 2]], room: u64) -> Vec<usize> {
     let total: u64 = all.iter().map(|[size, _]| size).sum();
-    let room = room.min(total) as usize;
+    let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
+    let room = size(room.min(total));
     // Most that the first ones gain in each room, and whether the last of these is among them.
     let mut most = vec![0u64; room + 1];
     let mut is_taken: Vec<Vec<bool>> = Vec::with_capacity(all.len());
-    for [size, gain] in all {
+    for [bytes, gain] in all {
+        let size = size(*bytes);
         let mut taken = vec![false; room + 1];
-        for within in (*size as usize..=room).rev() {
-            let with = most[within - *size as usize] + gain;
+        for within in (size..=room).rev() {
+            let with = most[within - size] + gain;
             if with > most[within] {
                 (most[within], taken[within]) = (with, true);
             }
@@ -127,7 +129,7 @@ fn best(all: &[[u64; 2]], room: u64) -> Vec<usize> {
     for (number, taken) in is_taken.iter().enumerate().rev() {
         if taken[left] {
             found.push(number);
-            left -= all[number][0] as usize;
+            left -= size(all[number][0]);
         }
     }
     found.reverse();

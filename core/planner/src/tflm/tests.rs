@@ -195,9 +195,10 @@ fn intact(graph: &FileGraph, order: &[usize], offsets: &[i32]) -> Result<(), Str
     // What a tensor holds: the tensor whose bytes they were first.
     let mut content: Vec<usize> = (0..main.tensors.len()).collect();
     let range = |tensor: usize| {
-        let bytes = main.tensors[tensor].bytes.next_multiple_of(16) as usize / 16;
+        let cells = |bytes: u64| usize::try_from(bytes / 16).unwrap();
+        let bytes = cells(main.tensors[tensor].bytes.next_multiple_of(16));
         assert_eq!(offsets[tensor] % 16, 0);
-        let start = offsets[tensor] as usize / 16;
+        let start = cells(offsets[tensor].try_into().unwrap());
         start..start + bytes
     };
     for tensor in &main.inputs {
@@ -269,7 +270,7 @@ fn live_bytes(graph: &FileGraph, order: &[usize]) -> u64 {
         held.dedup();
         held.into_iter().map(|tensor| main.tensors[tensor].bytes.next_multiple_of(16)).sum()
     };
-    (0..=main.operators.len() as i64).map(at).max().unwrap()
+    (0..=i64::try_from(main.operators.len()).unwrap()).map(at).max().unwrap()
 }
 
 prop_compose! {

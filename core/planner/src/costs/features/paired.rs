@@ -363,7 +363,7 @@ mod tests {
             };
             let view = View::whole(tilewright_plan::Space::Arena, 0, count + 2, 8, 4);
             let first_row = (first - 1) % ring;
-            let view = View { y0: first as i16 - 1, ring_rows: ring, first_row, ..view };
+            let view = View { y0: first.cast_signed() - 1, ring_rows: ring, first_row, ..view };
             wrapping(&op, &tile, &view)
         };
         // Of a ring as high as windows each third has them in one piece, of a higher one more have.

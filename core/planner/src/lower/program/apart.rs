@@ -3,6 +3,7 @@
 use super::{Builder, InImage, Part};
 use crate::PlanError;
 use crate::lower::{Layer, unsupported};
+use crate::narrow::narrow;
 use tilewright_plan::kernel::CHANNEL_CONSTANT_BYTES;
 use tilewright_plan::{ChannelPart, ConstantRole, Filters, Kernel, Space, View};
 
@@ -142,8 +143,8 @@ impl Held {
     ) -> Vec<View> {
         let (skipped, channels) = (range.start - self.first, range.end - range.start);
         let part = |view: &View, from: u64, bytes: u64| {
-            let (from, bytes) = (from as u32, bytes as u32);
-            let made = View::bytes(Space::Arena, view.offset + from, bytes);
+            let offset = narrow(u64::from(view.offset) + from);
+            let made = View::bytes(Space::Arena, offset, narrow(bytes));
             View { space: view.space, ..made }
         };
         let each = CHANNEL_CONSTANT_BYTES;

@@ -3,6 +3,7 @@
 use super::Builder;
 use crate::PlanError;
 use crate::lower::{Layer, unsupported};
+use crate::narrow::narrow;
 use tilewright_model::{Model, Node, Op as ModelOp, Padding, TensorId};
 use tilewright_plan::{Bytes, ChannelPart, Constant, ConstantRole, Op, Plan, Reader, Space, View};
 
@@ -26,7 +27,7 @@ impl Builder<'_> {
         let (address, length) = address.ok_or_else(|| {
             unsupported(&self.model.nodes[layer.node.0], "constants larger than 4 GiB")
         })?;
-        let node = layer.node.0 as u32;
+        let node = narrow(layer.node.0);
         let bytes = Bytes(bytes);
         let copies = Vec::new();
         let is_sparse = role == ConstantRole::Weights
@@ -61,7 +62,7 @@ impl Builder<'_> {
                 && are_copies(self.model, pairs)
         })?;
         let (offset, bytes) = (u32::try_from(known.offset).ok()?, u32::try_from(bytes).ok()?);
-        known.copies.push(Reader { node: layer.node.0 as u32, op });
+        known.copies.push(Reader { node: narrow(layer.node.0), op });
         Some(View::bytes(space, offset, bytes))
     }
 }

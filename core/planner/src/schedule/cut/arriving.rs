@@ -1,6 +1,7 @@
 //! Rows of an input that arrives while it is used: each group of rows directly before the first task that reads one of
 //! them, in the order of the frame.
 
+use crate::narrow::narrow;
 use crate::schedule::operator::{Operator, Tiny};
 use crate::schedule::sequence;
 use crate::schedule::work::{Arrival, Work};
@@ -61,14 +62,14 @@ impl Arriving {
         while self.rows < end.min(rows) {
             let place = self.rows % ring;
             let count = (end.min(rows) - self.rows).min(ring - place);
-            let offset = (self.tensor.offset as u32) + place * columns * channels;
-            let [rows, columns] = [count, columns].map(|side| side as u16);
-            let view = View::whole(Space::Arena, offset, rows, columns, channels);
+            let offset = self.tensor.offset + u64::from(place * columns * channels);
+            let [rows, columns] = [count, columns].map(narrow);
+            let view = View::whole(Space::Arena, narrow(offset), rows, columns, channels);
             let rows = sequence::Arrival {
                 layer: self.layer,
-                view: View { y0: self.rows as i16, ..view },
+                view: View { y0: narrow(self.rows), ..view },
             };
-            work.arrivals.push(Arrival { before: work.tasks.len() as u32, rows });
+            work.arrivals.push(Arrival { before: narrow(work.tasks.len()), rows });
             self.rows += count;
         }
     }

@@ -4,6 +4,7 @@
 //! So a global pool does not hold the map that it takes together, however many channels that has, and nothing is
 //! computed again (the fan-out half of "fused depthwise tiling").
 
+use crate::narrow::narrow;
 use std::ops::Range;
 
 use super::{Block, DepthFirstGroup, Made, Network};
@@ -51,7 +52,7 @@ impl<'p> Network<'p> {
                 made.push(Strip { layer, rows, columns: None, channels });
             }
         }
-        let life = [layers.start as u32, layers.end as u32];
+        let life = [layers.start, layers.end].map(narrow);
         let whole = |tensor: usize| Held { tensor, bytes: Bytes(self.bytes(tensor)), life };
         let (last, inner) = own.split_last()?;
         let mut held: Vec<Held> = first.inputs.iter().map(|(_, tensor)| whole(*tensor)).collect();

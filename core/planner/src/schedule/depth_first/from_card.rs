@@ -3,6 +3,7 @@
 //! Boxes of some columns let weights come as seldom as with rows where three rows and the one that is made do not fit. A copy
 //! brings rows in one step, apart on the card and one behind the other in SRAM.
 
+use crate::narrow::narrow;
 use std::ops::Range;
 
 use super::{DepthFirstGroup, Made, Network};
@@ -38,7 +39,7 @@ impl<'p> Network<'p> {
         let made = self.layers.get(layer).and_then(Option::as_ref)?;
         let [_, columns, channels] = self.tensors[made.output].shape;
         made.operator.across(&made.operator.whole(), 0..1)?;
-        let even = SECTOR as u32 >> channels.trailing_zeros().min(SECTOR.trailing_zeros());
+        let even = narrow::<u32>(SECTOR) >> channels.trailing_zeros().min(SECTOR.trailing_zeros());
         Some([u16::try_from(even).ok()?, u16::try_from(columns).ok()?])
     }
 

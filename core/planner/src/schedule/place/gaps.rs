@@ -1,5 +1,6 @@
 //! Places where there is room for them earliest.
 
+use crate::narrow::narrow;
 use crate::schedule::room::{Room, Taken};
 use crate::schedule::work::Work;
 use crate::strategy::external::LINE;
@@ -12,10 +13,10 @@ pub fn held(plan: &Plan, work: &Work) -> Vec<Taken> {
     let taken = |tensor: &PlannedTensor| Taken {
         start: tensor.offset / LINE * LINE,
         end: (tensor.offset + tensor.extent()).next_multiple_of(LINE),
-        first: first_of(tensor.first) as u32,
+        first: narrow(first_of(tensor.first)),
         last: match first_of(tensor.end) {
             end if end == work.tasks.len() => u32::MAX,
-            end => end.saturating_sub(1) as u32,
+            end => narrow(end.saturating_sub(1)),
         },
     };
     let checksums = plan.sector_checksums.filter(|checksums| checksums.bytes() > 0);

@@ -1,5 +1,6 @@
 //! How operators are cut into tiles: the thesis' algorithm 3.
 
+use crate::narrow::narrow;
 use std::collections::BTreeMap;
 
 use super::Overlaid;
@@ -38,7 +39,7 @@ struct Cut {
 
 impl Cut {
     fn of(operator: &Operator<'_>, outputs: Outputs) -> Self {
-        let view = |view: &View| View { offset: view.offset % LINE as u32, ..*view };
+        let view = |view: &View| View { offset: view.offset % narrow::<u32>(LINE), ..*view };
         let views = operator.views.iter().map(view).collect();
         let is_staged = outputs == Outputs::Staged;
         Self { op: *operator.record(), tile: operator.tile(), views, is_staged }
@@ -55,8 +56,7 @@ struct Sizes<'o, 'p> {
 impl Sizes<'_, '_> {
     fn at(&mut self, factor: u16, alignment: u64, outputs: Outputs) -> [u64; 2] {
         let factor = factor.clamp(1, self.operator.most());
-        while self.known.len() < usize::from(factor) {
-            let next = self.known.len() as u16 + 1;
+        for next in (1..=factor).skip(self.known.len()) {
             self.known.push(sizes(self.operator, next, alignment, outputs));
         }
         self.known[usize::from(factor) - 1]

@@ -2,6 +2,7 @@
 
 use crate::aliasing::{self, Aliasing, Given, Parts, Savings};
 use crate::lower::{self, InImage, Layer, Stored};
+use crate::narrow::narrow;
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
 use crate::static_layout::{Heights, StaticLayout};
@@ -283,7 +284,7 @@ impl<'m> Arranging<'m> {
             for tensor in std::iter::once(first).chain(outside.map(|(_, tensor)| tensor)) {
                 (tensor.space, tensor.offset) = (Space::Card, heights.card.0);
                 let [rows, columns, channels] = tensor.shape;
-                let row = (columns * channels).next_multiple_of(SECTOR as u32);
+                let row = (columns * channels).next_multiple_of(narrow(SECTOR));
                 tensor.pitch = (rows > 1 && row > columns * channels).then_some([row, channels]);
                 heights.card = (heights.card + Bytes(tensor.extent())).align_up(SECTOR);
             }

@@ -3,6 +3,7 @@
 use super::arrange::Arranging;
 use super::groups::AROUND;
 use crate::costs::CostCache;
+use crate::narrow::narrow;
 use crate::schedule::operator::{Operator, Tiny};
 use crate::{Integrity, Options, PlanError, Planned, lower};
 use tilewright_board::{Board, Card};
@@ -24,7 +25,7 @@ impl Bound {
     /// [`PlanError`] names the node that no kernel runs as it is.
     pub fn of(model: &Model, board: &Board, costs: &CostCache) -> Result<Self, PlanError> {
         let given = lower::layers(model);
-        let nodes: Vec<u32> = given.iter().map(|layer| layer.node.0 as u32).collect();
+        let nodes: Vec<u32> = given.iter().map(|layer| narrow(layer.node.0)).collect();
         let arranging = Arranging::new(model, board, given, 0, Integrity::Trusted)?;
         let draft = arranging.draft()?;
         let operators = Operator::of(&draft);

@@ -3,6 +3,7 @@
 
 use super::cut::{Ways, gap, groups};
 use super::{Found, Search};
+use crate::narrow::narrow;
 use crate::recipe::Made;
 use crate::schedule::depth_first::DepthFirstGroup;
 use crate::schedule::frames::{Frames, MOST_FRAMES};
@@ -111,7 +112,7 @@ impl Search<'_> {
         (plan, depth_first): (&Plan, &[DepthFirstGroup]),
         [count, batch]: [u32; 2],
     ) -> Option<(Frames, u64)> {
-        let layers = plan.layers.len() as u32;
+        let layers = narrow(plan.layers.len());
         let pixel = |layer: &u32| {
             let written = plan.layers[*layer as usize].writes.iter();
             let mut written = written.filter_map(|tensor| plan.tensors.get(*tensor as usize));
