@@ -1,5 +1,7 @@
 //! What the zoo holds, with what publications say of it.
 
+mod thesis;
+
 use crate::name::Parameters;
 use crate::net::Built;
 use crate::networks::{
@@ -387,6 +389,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
         publications: &[published("mobilenet-v3-large", 5_483_032, 217_000_000, 1, TORCHVISION)],
         build: searched::mobilenet_v3_large,
     },
+    thesis::MOBILENET_V3,
+    thesis::MOBILENET_V3_MINIMAL,
     Entry {
         name: "mnasnet",
         family: "Searched",
@@ -400,6 +404,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         ],
         build: searched::mnasnet,
     },
+    thesis::MNASNET,
     Entry {
         name: "proxylessnas-mobile",
         family: "Searched",
@@ -415,6 +420,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         )],
         build: searched::proxylessnas_mobile,
     },
+    thesis::PROXYLESSNAS,
     Entry {
         name: "mcunet-in0",
         family: "MCUNet",

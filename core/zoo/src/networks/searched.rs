@@ -1,7 +1,7 @@
 //! Networks of inverted bottlenecks whose sizes a search found: MobileNetV3, MnasNet, ProxylessNAS,
 //! MCUNet, EfficientNet.
 
-use super::divisible;
+use super::rule::Rule;
 use crate::name::Parameters;
 use crate::net::{Act, Built, Conv, Id, Net};
 
@@ -16,6 +16,8 @@ struct Block {
     /// Channels of the squeeze, if there is one, and the function behind the second layer.
     squeeze: Option<(usize, Act)>,
     act: Act,
+    /// Whether it adds its input, if it can.
+    adds: bool,
 }
 
 fn block(net: &mut Net, x: Id, block: Block) -> Id {
@@ -34,7 +36,8 @@ fn block(net: &mut Net, x: Id, block: Block) -> Id {
         y = net.mul(y, gates);
     }
     y = net.conv(y, Conv::new(block.outputs, 1));
-    if block.stride == 1 && inputs == block.outputs { net.add(x, y, Act::None) } else { y }
+    let can_add = block.stride == 1 && inputs == block.outputs;
+    if block.adds && can_add { net.add(x, y, Act::None) } else { y }
 }
 
 fn classes(mut net: Net, x: Id) -> Result<Built, String> {
@@ -80,48 +83,70 @@ const V3_SMALL: [Row; 11] = [
 
 /// Howard et al. 2019, table 1.
 pub(crate) fn mobilenet_v3_large(p: &Parameters) -> Result<Built, String> {
-    mobilenet_v3(p, &V3_LARGE, 1280)
+    mobilenet_v3(p, &V3_LARGE, 1280, &Rule::MOBILENET_V3)
 }
 
 /// Howard et al. 2019, table 2.
 pub(crate) fn mobilenet_v3_small(p: &Parameters) -> Result<Built, String> {
-    mobilenet_v3(p, &V3_SMALL, 1024)
+    mobilenet_v3(p, &V3_SMALL, 1024, &Rule::MOBILENET_V3)
 }
 
-fn mobilenet_v3(p: &Parameters, rows: &[Row], last: usize) -> Result<Built, String> {
-    let scaled = |channels: usize| divisible(channels as f64 * p.width, 8);
+/// The large one as the thesis of Sadiq scales it.
+pub(crate) fn mobilenet_v3_thesis(p: &Parameters) -> Result<Built, String> {
+    mobilenet_v3(p, &V3_LARGE, 1280, &Rule::THESIS)
+}
+
+/// The same with windows of 3x3 alone.
+pub(crate) fn mobilenet_v3_minimal_thesis(p: &Parameters) -> Result<Built, String> {
+    mobilenet_v3(p, &V3_LARGE, 1280, &Rule::THESIS_MINIMAL)
+}
+
+fn mobilenet_v3(p: &Parameters, rows: &[Row], last: usize, rule: &Rule) -> Result<Built, String> {
+    let scaled = |channels: usize| rule.channels(channels as f64 * p.width);
     let (mut net, x) = Net::new(p.picture(3));
     net.scope("stem");
-    let mut x = net.conv(x, Conv::new(scaled(16), 3).stride(2).act(Act::HARD_SWISH));
-    for (index, (size, inner, outputs, squeezes, swish, stride)) in rows.iter().copied().enumerate()
+    let mut before = 16;
+    let mut x = net.conv(x, Conv::new(scaled(before), 3).stride(2).act(rule.swish()));
+    for (index, (size, inner, channels, squeezes, swish, stride)) in
+        rows.iter().copied().enumerate()
     {
         net.scope(format!("block{}", index + 1));
-        let inner = scaled(inner);
-        let squeeze = squeezes.then(|| (divisible(inner as f64 / 4.0, 8), Act::HARD_SIGMOID));
-        let act = if swish { Act::HARD_SWISH } else { Act::Relu };
-        x = block(
-            &mut net,
-            x,
-            Block { inner, outputs: scaled(outputs), size, stride, squeeze, act },
-        );
+        let inner = rule.inner(inner, before, net.channels(x), p.width);
+        let squeeze = (squeezes && rule.squeezes)
+            .then(|| (rule.channels(inner as f64 / 4.0), Act::HARD_SIGMOID));
+        let act = if swish { rule.swish() } else { Act::Relu };
+        let adds = rule.may_add(before, channels);
+        let (outputs, size) = (scaled(channels), size.min(rule.largest_window));
+        x = block(&mut net, x, Block { inner, outputs, size, stride, squeeze, act, adds });
+        before = channels;
     }
     net.scope("head");
     let inner = 6 * net.channels(x);
-    let x = net.conv(x, Conv::new(inner, 1).act(Act::HARD_SWISH));
+    let x = net.conv(x, Conv::new(inner, 1).act(rule.swish()));
     let x = net.global_pool(x);
-    let x = net.dense(x, scaled(last), Act::HARD_SWISH);
+    let x = net.dense(x, rule.last(last, p.width), rule.swish());
     let x = net.dense(x, 1000, Act::None);
     net.finish(&[x])
 }
 
 /// Tan et al. 2018, figure 7: MnasNet-B1, without squeezes.
 pub(crate) fn mnasnet(p: &Parameters) -> Result<Built, String> {
-    let scaled = |channels: usize| divisible(channels as f64 * p.width, 8);
+    mnasnet_by(p, &Rule::MNASNET)
+}
+
+/// The same as the thesis of Sadiq scales it.
+pub(crate) fn mnasnet_thesis(p: &Parameters) -> Result<Built, String> {
+    mnasnet_by(p, &Rule::THESIS)
+}
+
+fn mnasnet_by(p: &Parameters, rule: &Rule) -> Result<Built, String> {
+    let scaled = |channels: usize| rule.channels(channels as f64 * p.width);
     let (mut net, x) = Net::new(p.picture(3));
     net.scope("stem");
     let x = net.conv(x, Conv::new(scaled(32), 3).stride(2).relu());
     let x = net.depthwise(x, Conv::depthwise(3).relu());
-    let mut x = net.conv(x, Conv::new(scaled(16), 1));
+    let mut before = 16;
+    let mut x = net.conv(x, Conv::new(scaled(before), 1));
     let stages = [
         (24, 3, 2, 3, 3),
         (40, 5, 2, 3, 3),
@@ -136,12 +161,14 @@ pub(crate) fn mnasnet(p: &Parameters) -> Result<Built, String> {
             let inner = expansion * net.channels(x);
             let stride = if index == 0 { stride } else { 1 };
             let outputs = scaled(channels);
-            let act = Act::Relu;
-            x = block(&mut net, x, Block { inner, outputs, size, stride, squeeze: None, act });
+            let (squeeze, act) = (None, Act::Relu);
+            let adds = rule.may_add(before, channels);
+            x = block(&mut net, x, Block { inner, outputs, size, stride, squeeze, act, adds });
+            before = channels;
         }
     }
     net.scope("head");
-    let x = net.conv(x, Conv::new(1280, 1).relu());
+    let x = net.conv(x, Conv::new(rule.last(1280, p.width), 1).relu());
     classes(net, x)
 }
 
@@ -154,50 +181,60 @@ fn found(
     first: usize,
     blocks: &[Found],
     last: Option<usize>,
+    rule: &Rule,
 ) -> Result<Built, String> {
-    let scaled = |channels: usize| divisible(channels as f64 * p.width, 8);
+    let scaled = |channels: usize| rule.channels(channels as f64 * p.width);
     let (mut net, x) = Net::new(p.picture(3));
     net.scope("stem");
+    let mut before = first;
     let mut x = net.conv(x, Conv::new(scaled(first), 3).stride(2).relu6());
     for (index, (expansion, channels, size, stride)) in blocks.iter().copied().enumerate() {
         net.scope(format!("block{}", index + 1));
         let (inner, outputs) = (expansion * net.channels(x), scaled(channels));
-        let act = Act::Relu6;
-        x = block(&mut net, x, Block { inner, outputs, size, stride, squeeze: None, act });
+        let (squeeze, act) = (None, Act::Relu6);
+        let adds = rule.may_add(before, channels);
+        x = block(&mut net, x, Block { inner, outputs, size, stride, squeeze, act, adds });
+        before = channels;
     }
     net.scope("head");
     if let Some(channels) = last {
-        let channels = divisible(channels as f64 * p.width.max(1.0), 8);
-        x = net.conv(x, Conv::new(channels, 1).relu6());
+        x = net.conv(x, Conv::new(rule.last(channels, p.width), 1).relu6());
     }
     classes(net, x)
 }
 
 /// Cai, Zhu and Han 2018, figure 4, the network found for phones.
+const PROXYLESS_MOBILE: [Found; 20] = [
+    (1, 16, 3, 1),
+    (3, 32, 5, 2),
+    (3, 32, 3, 1),
+    (3, 40, 7, 2),
+    (3, 40, 3, 1),
+    (3, 40, 5, 1),
+    (3, 40, 5, 1),
+    (6, 80, 7, 2),
+    (3, 80, 5, 1),
+    (3, 80, 5, 1),
+    (3, 80, 5, 1),
+    (6, 96, 5, 1),
+    (3, 96, 5, 1),
+    (3, 96, 5, 1),
+    (3, 96, 5, 1),
+    (6, 192, 7, 2),
+    (6, 192, 7, 1),
+    (3, 192, 7, 1),
+    (3, 192, 7, 1),
+    (6, 320, 7, 1),
+];
+
+/// ProxylessNAS-Mobile as its authors released it.
 pub(crate) fn proxylessnas_mobile(p: &Parameters) -> Result<Built, String> {
-    let blocks = [
-        (1, 16, 3, 1),
-        (3, 32, 5, 2),
-        (3, 32, 3, 1),
-        (3, 40, 7, 2),
-        (3, 40, 3, 1),
-        (3, 40, 5, 1),
-        (3, 40, 5, 1),
-        (6, 80, 7, 2),
-        (3, 80, 5, 1),
-        (3, 80, 5, 1),
-        (3, 80, 5, 1),
-        (6, 96, 5, 1),
-        (3, 96, 5, 1),
-        (3, 96, 5, 1),
-        (3, 96, 5, 1),
-        (6, 192, 7, 2),
-        (6, 192, 7, 1),
-        (3, 192, 7, 1),
-        (3, 192, 7, 1),
-        (6, 320, 7, 1),
-    ];
-    found(p, 32, &blocks, Some(1280))
+    found(p, 32, &PROXYLESS_MOBILE, Some(1280), &Rule::BOTTLENECKS)
+}
+
+/// The same as the thesis of Sadiq scales it.
+pub(crate) fn proxylessnas_thesis(p: &Parameters) -> Result<Built, String> {
+    found(p, 32, &PROXYLESS_MOBILE, Some(1280), &Rule::THESIS)
 }
 
 /// Lin et al. 2020, ten frames a second.
@@ -219,7 +256,7 @@ pub(crate) fn mcunet_in0(p: &Parameters) -> Result<Built, String> {
         (4, 112, 5, 1),
         (6, 192, 3, 1),
     ];
-    found(p, 24, &blocks, None)
+    found(p, 24, &blocks, None, &Rule::BOTTLENECKS)
 }
 
 /// Lin et al. 2020, five frames a second.
@@ -240,7 +277,7 @@ pub(crate) fn mcunet_in1(p: &Parameters) -> Result<Built, String> {
         (4, 96, 5, 1),
         (6, 160, 3, 1),
     ];
-    found(p, 16, &blocks, None)
+    found(p, 16, &blocks, None, &Rule::BOTTLENECKS)
 }
 
 /// Lin et al. 2020, for 256 KB of SRAM and 1 MB of flash.
@@ -265,7 +302,7 @@ pub(crate) fn mcunet_in2(p: &Parameters) -> Result<Built, String> {
         (4, 96, 3, 1),
         (5, 160, 5, 1),
     ];
-    found(p, 16, &blocks, None)
+    found(p, 16, &blocks, None, &Rule::BOTTLENECKS)
 }
 
 /// Lin et al. 2020, for 320 KB of SRAM and 1 MB of flash.
@@ -290,7 +327,7 @@ pub(crate) fn mcunet_in3(p: &Parameters) -> Result<Built, String> {
         (4, 96, 3, 1),
         (5, 160, 7, 1),
     ];
-    found(p, 16, &blocks, None)
+    found(p, 16, &blocks, None, &Rule::BOTTLENECKS)
 }
 
 /// Lin et al. 2020, for 512 KB of SRAM and 2 MB of flash.
@@ -314,7 +351,7 @@ pub(crate) fn mcunet_in4(p: &Parameters) -> Result<Built, String> {
         (3, 192, 5, 1),
         (4, 320, 5, 1),
     ];
-    found(p, 32, &blocks, None)
+    found(p, 32, &blocks, None, &Rule::BOTTLENECKS)
 }
 
 /// Tan and Le 2019, table 1.
@@ -337,8 +374,8 @@ pub(crate) fn efficientnet_b0(p: &Parameters) -> Result<Built, String> {
             let inputs = net.channels(x);
             let stride = if index == 0 { stride } else { 1 };
             let squeeze = Some(((inputs / 4).max(1), Act::SIGMOID));
-            let (inner, act) = (expansion * inputs, Act::SILU);
-            x = block(&mut net, x, Block { inner, outputs, size, stride, squeeze, act });
+            let (inner, act, adds) = (expansion * inputs, Act::SILU, true);
+            x = block(&mut net, x, Block { inner, outputs, size, stride, squeeze, act, adds });
         }
     }
     net.scope("head");
