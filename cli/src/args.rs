@@ -1,6 +1,7 @@
 //! The command line's words. Scripts rely on them.
 
 pub mod board;
+pub mod explore;
 mod values;
 
 use std::ffi::OsString;
@@ -54,7 +55,7 @@ pub enum Command {
     Export(Export),
     /// Run an experiment over many networks and techniques
     #[command(subcommand)]
-    Explore(Explore),
+    Explore(explore::Explore),
     /// Plan a model, run it on the emulated board, compare every layer with the reference
     Run(Run),
     /// Run a model with every strategy and compare layer by layer with the reference; or, with
@@ -353,24 +354,6 @@ pub struct Tile {
     /// .tflite, else its float form as ONNX
     #[arg(short, long, value_name = "FILE.onnx|FILE.tflite", requires = "tiles")]
     pub output: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Explore {
-    /// Twelve MobileNets, dense, sparse, in tiles, both, and as auto plans them: what fits, and how fast it is
-    Fit(ExploreFit),
-}
-
-#[derive(Debug, Args)]
-pub struct ExploreFit {
-    /// Board
-    #[arg(long, default_value = tilewright_explore::FIT_BOARD)]
-    pub board: String,
-    #[command(flatten)]
-    pub json: Json,
-    /// Write the table as comma-separated values
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -82,6 +82,13 @@ impl Teller {
         }
     }
 
+    /// Says which step of many was done last.
+    pub fn tell_step(&mut self, done: usize, of: usize, last: &str) {
+        if self.shown && !self.is_soon() {
+            self.draw(&format!("{done} of {of}: {last}"));
+        }
+    }
+
     /// Takes its line away.
     pub fn clear(&mut self) {
         if self.drawn.take().is_some() {

@@ -43,6 +43,14 @@ pub fn period(text: &str) -> Result<Micros, String> {
     }
 }
 
+/// Milliseconds.
+pub fn milliseconds(text: &str) -> Result<Micros, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= 1e12 => Ok(Micros(number * 1e3)),
+        _ => Err(format!("'{text}' is no number of milliseconds above zero, such as 261")),
+    }
+}
+
 /// Bytes, with a unit if one is given: KB and MB are powers of 1000, KiB and MiB of 1024.
 pub fn bytes(text: &str) -> Result<Bytes, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -85,6 +93,14 @@ mod tests {
         assert_eq!(period("1.5 min"), Ok(Micros(90e6)));
         for wrong in ["", "10", "0s", "-1s", "NaNs", "infs", "1e300h", "s", "3 weeks"] {
             assert!(period(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn milliseconds_are_above_zero() {
+        assert_eq!(milliseconds("0.5"), Ok(Micros(500.0)));
+        for wrong in ["", "0", "-1", "NaN", "inf", "1e300", "261ms"] {
+            assert!(milliseconds(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,136 +1,76 @@
 //! `tilewright explore`: experiments over many networks and techniques.
 
-use std::fmt::Write as _;
+mod fit;
+mod scale;
 
-use tilewright_app::{Blame, Diagnostic, Progress, Stage};
-use tilewright_explore::Fit;
-use tilewright_report::{FitCell, FitClaim, FitReport, Technique, csv_row};
+use serde::Serialize;
+use tilewright_app::{Blame, Cancel, Diagnostic};
+use tilewright_explore::Experiment;
+use tilewright_report::{CsvColumn, csv_table};
 
 use super::json;
-use crate::args::{Explore, ExploreFit};
+use crate::args::explore::{Explore, Out};
 use crate::outputs::{self, Readers};
-use crate::text::{BOLD, DIM, Side, Table, bytes, micros};
-use crate::{Said, interrupt, load, progress};
+use crate::{Said, progress};
 
 /// Runs an experiment.
 pub fn explore(options: &Explore) -> Result<Said, Diagnostic> {
     match options {
-        Explore::Fit(options) => fit(options),
+        Explore::Fit(options) => fit::fit(options),
+        Explore::Scale(options) => scale::scale(options),
     }
 }
 
-fn fit(options: &ExploreFit) -> Result<Said, Diagnostic> {
-    let cancel = interrupt::cancelled_by_ctrl_c()?;
+/// How an experiment ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// All steps are done.
+    Whole,
+    /// Ctrl-C.
+    Cancelled,
+}
+
+/// Takes all steps, until somebody cancels.
+fn take_steps(
+    experiment: &mut dyn Experiment,
+    cancel: &Cancel,
+    board: &str,
+) -> Result<End, Diagnostic> {
     let mut teller = progress::Teller::new();
-    let board = load::board_of(&options.board)?;
-    let mut experiment = Fit::new(&board);
-    teller.tell(&Progress::Stage(Stage::Planning));
     loop {
-        let went_on = experiment.advance().map_err(|error| {
-            Diagnostic::new(
-                Blame::BadInput,
-                format!("{error}."),
-                &*board.id,
-                "Choose another board.",
-            )
-        })?;
-        cancel.check()?;
-        if !went_on {
-            break;
+        if cancel.is_cancelled() {
+            return Ok(End::Cancelled);
         }
+        match experiment.advance() {
+            Ok(true) => {}
+            Ok(false) => return Ok(End::Whole),
+            // Planning was stopped.
+            Err(_) if cancel.is_cancelled() => return Ok(End::Cancelled),
+            Err(error) => {
+                let (what, what_to_do) = (format!("{error}."), "Choose another board.");
+                return Err(Diagnostic::new(Blame::BadInput, what, board, what_to_do));
+            }
+        }
+        let last = experiment.last().unwrap_or_default();
+        teller.tell_step(experiment.done(), experiment.steps(), &last);
     }
-    drop(teller);
-    let record = experiment.report();
-    if let Some(path) = &options.csv {
-        outputs::write(path, Readers::All, table(&record.cells).as_bytes())?;
-    }
-    Ok(Said::well(if options.json.json { json(&record)? } else { words(&record) }))
 }
 
-/// The cells as comma-separated values.
-fn table(cells: &[FitCell]) -> String {
-    let columns = [
-        "network",
-        "technique",
-        "accuracy_percent",
-        "sram_bytes",
-        "published_sram_bytes",
-        "flash_bytes",
-        "latency_us",
-        "macs",
-        "recomputed_macs",
-        "fits",
-        "lacks",
-    ];
-    let mut text = csv_row(&columns.map(str::to_owned));
-    for cell in cells {
-        text += &csv_row(&[
-            cell.network.clone(),
-            cell.technique.name().to_owned(),
-            format!("{:.1}", f64::from(cell.accuracy_permille) / 10.0),
-            cell.sram_bytes.to_string(),
-            cell.published_sram_bytes.map_or_else(String::new, |bytes| bytes.to_string()),
-            cell.flash_bytes.to_string(),
-            cell.latency_us.map_or_else(String::new, |latency| format!("{latency:.0}")),
-            cell.macs.to_string(),
-            cell.recomputed_macs.to_string(),
-            cell.fits.to_string(),
-            cell.lacks().join(" "),
-        ]);
+/// Writes the rows where they are wanted, and says the record in the form that is wanted.
+fn told<T: Serialize, R>(
+    out: &Out,
+    record: &T,
+    columns: &[CsvColumn<R>],
+    rows: &[R],
+    words: impl FnOnce(&T) -> String,
+) -> Result<Said, Diagnostic> {
+    if let Some(path) = &out.csv {
+        outputs::write(path, Readers::All, csv_table(columns, rows).as_bytes())?;
     }
-    text
+    Ok(Said::well(if out.json.json { json(record)? } else { words(record) }))
 }
 
-fn words(record: &FitReport) -> String {
-    let FitReport { board, cells, claims } = record;
-    let mut table = Table::new(&[
-        ("network", Side::Left),
-        ("top-1", Side::Right),
-        ("technique", Side::Left),
-        ("SRAM (counted)", Side::Right),
-        ("as published", Side::Right),
-        ("flash (counted)", Side::Right),
-        ("latency (modelled)", Side::Right),
-        ("fits", Side::Left),
-    ]);
-    for cell in cells {
-        let is_first = cell.technique == Technique::ALL[0];
-        let name = cell.title();
-        let accuracy = format!("{:.1} %", f64::from(cell.accuracy_permille) / 10.0);
-        let lacks = cell.lacks();
-        let first = |text: String| if is_first { text } else { String::new() };
-        table.row([
-            first(name),
-            first(accuracy),
-            cell.technique.name().to_owned(),
-            bytes(cell.sram_bytes),
-            cell.published_sram_bytes.map_or_else(String::new, bytes),
-            bytes(cell.flash_bytes),
-            cell.latency_us.map_or_else(String::new, micros),
-            if lacks.is_empty() { "yes".to_owned() } else { format!("no: {}", lacks.join(", ")) },
-        ]);
-    }
-    let [sram, flash] = cells.first().map_or([0; 2], |cell| cell.limits);
-    let mut text = format!(
-        "{BOLD}What fits {board}: {} of SRAM, {} of flash{BOLD:#}\n{}\n",
-        bytes(sram),
-        bytes(flash),
-        table.print()
-    );
-    let mut judged = Table::new(&[
-        ("Cipolletta and Calimera, IV", Side::Left),
-        ("their count", Side::Left),
-        ("our plans", Side::Left),
-        ("found in our plans", Side::Left),
-    ]);
-    let word = |holds: bool| if holds { "yes" } else { "no" }.to_owned();
-    for FitClaim { claim, as_published, as_planned, found } in claims {
-        let row = [claim.clone(), word(*as_published), word(*as_planned), found.clone()];
-        judged.row(row);
-    }
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", judged.print());
-    let note = "Accuracy is the dense network's, as published. Weights are random, so that pruning \
-                says nothing of accuracy here.";
-    text + &format!("{DIM}{note}{DIM:#}\n")
+/// The text of what may be missing.
+fn some(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }

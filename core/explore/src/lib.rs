@@ -1,6 +1,14 @@
 //! Experiments over many networks and techniques, a step at a time, so that a host can show progress and give up.
 
+mod accuracy;
+mod experiment;
 mod published_sram;
+mod scale;
+mod sweep;
 mod what_fits;
 
-pub use what_fits::{ExploreError, FIT_BOARD, Fit};
+pub use accuracy::{AccuracyError, AccuracyTable, COLUMNS as ACCURACY_COLUMNS};
+pub use experiment::{Experiment, ExploreError};
+pub use scale::{SCALE_BACKBONE, SCALE_BOARD, SCALE_LIMITS_MS, Scale, Target};
+pub use sweep::{Sweep, Sweeping};
+pub use what_fits::{FIT_BOARD, Fit};

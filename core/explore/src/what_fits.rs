@@ -6,16 +6,14 @@ mod claims;
 use claims::claims;
 use std::num::NonZeroUsize;
 
-use crate::published_sram;
-use thiserror::Error;
+use crate::{Experiment, ExploreError, published_sram};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_model::prune::Pruning;
-use tilewright_model::tiling::{self, Tiling, TilingError};
+use tilewright_model::tiling::{self, Tiling};
 use tilewright_plan::Bytes;
-use tilewright_planner::{Objective, Options, PlanError, Strategy, plan};
+use tilewright_planner::{Objective, Options, Strategy, plan};
 use tilewright_report::{Family, FitCell, FitReport, Technique};
-use tilewright_zoo::ZooError;
 
 /// The paper's board, with what of its memory is usable.
 pub const FIT_BOARD: &str = "paper-sparse-f767";
@@ -40,32 +38,6 @@ const NETWORKS: [(Family, &str, u32, u16); 12] = [
 const SPARSITY: u16 = 800;
 const GROUP: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
-/// Why an experiment cannot go on.
-#[derive(Debug, Error)]
-pub enum ExploreError {
-    /// A network cannot be built or quantised.
-    #[error(transparent)]
-    Network(#[from] ZooError),
-    /// A network cannot be in tiles.
-    #[error("{network}: {error}")]
-    Tiles {
-        /// The network.
-        network: String,
-        /// Why.
-        error: TilingError,
-    },
-    /// There is no plan of a network.
-    #[error("{network}, {technique}: {error}")]
-    Plan {
-        /// The network.
-        network: String,
-        /// What was done to it.
-        technique: &'static str,
-        /// Why.
-        error: PlanError,
-    },
-}
-
 /// The experiment under way.
 pub struct Fit {
     board: Board,
@@ -81,36 +53,29 @@ impl Fit {
         Self { board: board.clone(), cells: Vec::new(), models: None }
     }
 
-    /// How many cells there are.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        NETWORKS.len() * Technique::ALL.len()
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The cells so far.
-    #[must_use]
-    pub fn cells(&self) -> &[FitCell] {
-        &self.cells
-    }
-
     /// All cells, with what the paper says of them.
     #[must_use]
     pub fn report(self) -> FitReport {
         let claims = claims(&self.cells);
         FitReport { board: self.board.id, cells: self.cells, claims }
     }
+}
 
-    /// Makes the next cell; whether there was one.
-    ///
-    /// # Errors
-    /// [`ExploreError`] says which network cannot be planned.
-    pub fn advance(&mut self) -> Result<bool, ExploreError> {
+impl Experiment for Fit {
+    fn steps(&self) -> usize {
+        NETWORKS.len() * Technique::ALL.len()
+    }
+
+    fn done(&self) -> usize {
+        self.cells.len()
+    }
+
+    fn last(&self) -> Option<String> {
+        let cell = self.cells.last()?;
+        Some(format!("{}, {}", cell.title(), cell.technique.name()))
+    }
+
+    fn advance(&mut self) -> Result<bool, ExploreError> {
         let techniques = Technique::ALL;
         let (row, column) =
             (self.cells.len() / techniques.len(), self.cells.len() % techniques.len());

@@ -10,6 +10,26 @@ pub fn csv_row(fields: &[String]) -> String {
     row
 }
 
+/// A column of a table.
+#[derive(Debug)]
+pub struct CsvColumn<R> {
+    /// What stands above it.
+    pub head: &'static str,
+    /// What a row has in it.
+    pub field: fn(&R) -> String,
+}
+
+/// A table with a row for each of `rows`, below the heads of its columns.
+#[must_use]
+pub fn csv_table<R>(columns: &[CsvColumn<R>], rows: &[R]) -> String {
+    let row = |field: &dyn Fn(&CsvColumn<R>) -> String| {
+        csv_row(&columns.iter().map(field).collect::<Vec<_>>())
+    };
+    let mut text = row(&|column| column.head.to_owned());
+    text.extend(rows.iter().map(|of| row(&|column| (column.field)(of))));
+    text
+}
+
 /// A field on one line. Spreadsheets compute what begins like a formula, unless an apostrophe comes first.
 fn field(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();

@@ -22,10 +22,12 @@ mod ranges;
 mod remedy;
 mod run_report;
 mod run_result;
+mod scale;
 mod schedule;
 mod sentence;
 mod settings;
 mod slices;
+mod sweep;
 mod timeline;
 mod trace;
 mod traffic;
@@ -35,7 +37,7 @@ mod what_fits;
 mod zoo;
 
 pub use compare::{Compared, Value, compare};
-pub use csv::csv_row;
+pub use csv::{CsvColumn, csv_row, csv_table};
 pub use diagnostic::{Blame, Diagnostic, Need};
 pub use energy::{Energy, NoPower, State, StateEnergy};
 pub use figure::{ByCount, ByModel, ByProof, Counted, Figure, Kind, KindType, Modelled, Proved};
@@ -55,12 +57,14 @@ pub use run_report::{
     over_prediction,
 };
 pub use run_result::{Comparison, LayerCheck, Mode, OutputValues, RunResult, UnknownMode};
+pub use scale::{Accuracy, Diminishing, ScaleReport, ScaledNetwork, TradeOff, WithinLimit};
 pub use schedule::Schedule;
 pub use sentence::sentence;
 pub use settings::{
     Integrity, Kernels, MOST_FRAMES, Objective, Outputs, Packing, PlanSettings, choice, word,
 };
 pub use slices::slices_csv;
+pub use sweep::{SweepKey, SweepPlan, SweepRow};
 pub use timeline::{Counts, Slice, SliceKind, Timeline};
 pub use trace::Trace;
 pub use traffic::{Tier, Traffic, Way};

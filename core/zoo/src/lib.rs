@@ -99,6 +99,15 @@ pub struct Network {
     built: net::Built,
 }
 
+/// The one spelling of a network's name: without parameters that are as usual. Nothing is built.
+///
+/// # Errors
+/// If there is no such network, or not in this size.
+pub fn canonical(name: &str) -> Result<String, ZooError> {
+    let (entry, parameters) = name::parse(name)?;
+    Ok(name::canonical(entry, &parameters))
+}
+
 /// Builds the network of this name; weights are not made.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! What fits a small board, for many networks and techniques.
 
-use tilewright_explore::{FIT_BOARD, Fit};
+use tilewright_explore::{Experiment, FIT_BOARD, Fit};
 use tilewright_report::{FitReport, sentence};
 
 use crate::message::trouble;
@@ -21,9 +21,8 @@ pub fn fit(say: &dyn Fn(&str)) -> Result<FitReport, Diagnostic> {
     let board = tilewright_board::find(FIT_BOARD).map_err(|error| failed(&error))?;
     let mut experiment = Fit::new(&board);
     while experiment.advance().map_err(|error| failed(&error))? {
-        if let Some(cell) = experiment.cells().last() {
-            let (done, all) = (experiment.cells().len(), experiment.len());
-            say(&format!("{done} of {all}: {}, {}", cell.title(), cell.technique.name()));
+        if let Some(last) = experiment.last() {
+            say(&format!("{} of {}: {last}", experiment.done(), experiment.steps()));
         }
     }
     Ok(experiment.report())

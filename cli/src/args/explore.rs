@@ -1,0 +1,60 @@
+//! Options of `explore`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use tilewright_plan::{Bytes, Micros};
+use tilewright_planner::Strategy;
+
+use super::{Json, values};
+
+#[derive(Debug, Subcommand)]
+pub enum Explore {
+    /// Twelve MobileNets, dense, sparse, in tiles, both, and as auto plans them: what fits, and how fast it is
+    Fit(ExploreFit),
+    /// 165 widths and resolutions of one backbone: the most accurate within each latency
+    Scale(ExploreScale),
+}
+
+#[derive(Debug, Args)]
+pub struct Out {
+    #[command(flatten)]
+    pub json: Json,
+    /// Write the table as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExploreFit {
+    /// Board
+    #[arg(long, default_value = tilewright_explore::FIT_BOARD)]
+    pub board: String,
+    #[command(flatten)]
+    pub out: Out,
+}
+
+#[derive(Debug, Args)]
+pub struct ExploreScale {
+    /// A network of the zoo with widths from 0.3 to 1 and resolutions from 64 to 224
+    #[arg(long, value_name = "NETWORK", default_value = tilewright_explore::SCALE_BACKBONE)]
+    pub backbone: String,
+    /// Board
+    #[arg(long, default_value = tilewright_explore::SCALE_BOARD)]
+    pub board: String,
+    /// Strategy
+    #[arg(long, default_value = "overlay")]
+    pub strategy: Strategy,
+    /// Budget of SRAM for tensors; else all that the board has for them
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    pub sram: Option<Bytes>,
+    /// Latencies in milliseconds, such as 261,400; else the nine of the thesis' table 5.2
+    #[arg(long, value_name = "MS", value_delimiter = ',', value_parser = values::milliseconds)]
+    pub limits: Vec<Micros>,
+    /// Accuracies as comma-separated values: network,int8_percent,fp32_percent,source; else those that the thesis
+    /// prints
+    #[arg(long, value_name = "FILE")]
+    pub accuracy: Option<PathBuf>,
+    #[command(flatten)]
+    pub out: Out,
+}

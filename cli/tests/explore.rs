@@ -1,0 +1,130 @@
+//! `tilewright explore`: forms of the answer, what it says of bad tables, and Ctrl-C.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::path::Path;
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn scale(arguments: &[&str]) -> Output {
+    let mut command = Command::cargo_bin("tilewright").unwrap();
+    command.args(["explore", "scale"]).args(arguments).output().unwrap()
+}
+
+fn complaint(arguments: &[&str]) -> String {
+    let output = scale(arguments);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    assert!(!text.contains("panicked"), "{text}");
+    text
+}
+
+fn table(folder: &Path, rows: &str) -> String {
+    let file = folder.join("accuracy.csv");
+    std::fs::write(&file, format!("network,int8_percent,fp32_percent,source\n{rows}")).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn all_forms_say_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("sizes.csv");
+    let output = scale(&["--limits", "520,0.001", "--json", "--csv", csv.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sizes = report["sizes"].as_array().unwrap();
+    assert_eq!((sizes.len(), &report["of"]), (165, &Value::from(165)));
+    let limits = &report["limits"];
+    let network = "mobilenet-v3-thesis-w0.65-r128";
+    assert_eq!(
+        (&limits[0]["network"], &limits[1]["network"]),
+        (&Value::from(network), &Value::Null)
+    );
+    for (key, kind) in [
+        ("plan.fits", "proved"),
+        ("macs", "counted"),
+        ("plan.latency_us", "modelled"),
+        ("accuracy.int8_percent", "measured"),
+    ] {
+        assert_eq!(report["kinds"][key], kind);
+    }
+    let text = std::fs::read_to_string(csv).unwrap();
+    assert_eq!(text.lines().count(), 166);
+    let row = text.lines().find(|line| line.starts_with(&format!("{network},"))).unwrap();
+    let size = sizes.iter().find(|size| size["network"] == network).unwrap();
+    let latency = format!("{:.0}", size["plan"]["latency_us"].as_f64().unwrap());
+    assert!(row.contains(&latency) && row.contains("60.58,61.29,table 5.2"), "{row}");
+    let words = String::from_utf8(scale(&["--limits", "520"]).stdout).unwrap();
+    for said in [network, "60.58 %", "520 ms", "(modelled)", "(measured)", "w0.75-r144 on"] {
+        assert!(words.contains(said), "{said} in {words}");
+    }
+}
+
+#[test]
+fn a_table_of_ones_own_decides() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = table(folder.path(), "mobilenet-v2-w0.35-r96,40.5,,ours\n");
+    let output = scale(&[
+        "--backbone",
+        "zoo:mobilenet-v2",
+        "--accuracy",
+        &file,
+        "--limits",
+        "5000",
+        "--json",
+    ]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["limits"][0]["network"], "mobilenet-v2-w0.35-r96");
+    assert_eq!(report["limits"][0]["of_known_accuracy"], 1);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for (rows, said) in [
+        ("", "no row follows"),
+        ("mobilenet-v3-thesis,70\n", "line 2: 2 fields"),
+        ("mobilenet-v3-thesis,,71,me\n", "line 2: no int8_percent"),
+        ("mobilenet-v3-thesis,170,,me\n", "line 2: '170' is no accuracy"),
+        ("mobilenet-v3-these,70,,me\n", "nearest are mobilenet-v3-thesis"),
+        (
+            "mobilenet-v3-thesis,70,,a\nmobilenet-v3-thesis-w1,70,,b\n",
+            "line 3: mobilenet-v3-thesis again",
+        ),
+        ("mobilenet-v2,70,,me\n", "no accuracy of mobilenet-v3-thesis"),
+    ] {
+        let text = complaint(&["--accuracy", &table(folder.path(), rows)]);
+        assert!(text.contains(said), "{said} in {text}");
+    }
+    std::fs::write(folder.path().join("accuracy.csv"), [0xff, 0xfe, 0]).unwrap();
+    let file = folder.path().join("accuracy.csv");
+    assert!(complaint(&["--accuracy", file.to_str().unwrap()]).contains("UTF-8"));
+    assert!(complaint(&["--accuracy", "nowhere.csv"]).contains("nowhere.csv"));
+    assert!(complaint(&["--backbone", "lenet5"]).contains("lenet5"));
+    assert!(complaint(&["--limits", "520,-1"]).contains("'-1' is no number of milliseconds"));
+    assert!(complaint(&["--board", "pdp-11"]).contains("stm32f746g-disco"));
+}
+
+/// It takes a minute by `auto`; Ctrl-C comes within the first seconds of it.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_what_is_there() {
+    use std::process::{Command, Stdio};
+
+    let child = Command::new(assert_cmd::cargo::cargo_bin("tilewright"))
+        .args(["explore", "scale", "--strategy", "auto", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let done = report["sizes"].as_array().unwrap().len();
+    assert!(done < 165, "{done}");
+    assert_eq!(report["of"], 165);
+}
