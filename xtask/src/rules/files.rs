@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::size::Size;
 use crate::process;
 use crate::project::Project;
 use crate::terminal;
@@ -31,7 +32,8 @@ const HOSTS: [(&str, &str); 6] = [
 /// Folders that are some person's own, in two parts for the same reason.
 const PRIVATE: [(&str, &str); 3] = [("/ho", "me/"), ("/ro", "ot/"), ("/Us", "ers/")];
 
-/// Checks every file that git knows or would add, and prints each violation; whether there is none.
+/// Checks every file that git knows or would add, and prints each violation and the project's size;
+/// whether there is no violation.
 ///
 /// # Errors
 /// When git does not answer.
@@ -43,21 +45,27 @@ pub fn check(project: &Project) -> Result<bool> {
         "--others",
         "--exclude-standard",
     ]))?;
+    let mut size = Size::default();
     let mut rules = Rules { private: private_paths(&project.root), violations: Vec::new() };
     for name in list.split('\0').filter(|name| !name.is_empty()) {
         // Not there: removed, but still known to git. Not text: weights, images.
         if let Ok(text) = std::fs::read_to_string(project.root.join(name)) {
             rules.see(name, &text);
+            size.see(name, &text);
         }
     }
     for violation in &rules.violations {
         terminal::line(violation);
     }
+    terminal::line(&format!(
+        "{} lines of code, {} bytes of Markdown",
+        size.code_lines, size.markdown_bytes
+    ));
     Ok(rules.violations.is_empty())
 }
 
 /// Whether a tool wrote the file: it says so in its first lines.
-fn is_generated(text: &str) -> bool {
+pub(super) fn is_generated(text: &str) -> bool {
     text.lines().take(3).any(|line| line.starts_with("// @generated"))
 }
 

@@ -4,6 +4,7 @@ mod commits;
 mod dependencies;
 mod files;
 mod packages;
+mod size;
 
 use crate::project::Project;
 use crate::steps::Steps;
