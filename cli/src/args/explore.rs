@@ -12,6 +12,8 @@ use super::{Json, values};
 pub enum Explore {
     /// Twelve MobileNets, dense, sparse, in tiles, both, and as auto plans them: what fits, and how fast it is
     Fit(ExploreFit),
+    /// 46,056 operators of three backbones in 228 sizes each: what each takes, and what follows from it
+    Operators(ExploreOperators),
     /// 165 widths and resolutions of one backbone: the most accurate within each latency
     Scale(ExploreScale),
 }
@@ -30,6 +32,21 @@ pub struct ExploreFit {
     /// Board
     #[arg(long, default_value = tilewright_explore::FIT_BOARD)]
     pub board: String,
+    #[command(flatten)]
+    pub out: Out,
+}
+
+#[derive(Debug, Args)]
+pub struct ExploreOperators {
+    /// Networks of the zoo with widths from 0.1 to 1 and resolutions from 48 to 224; else the thesis' three
+    #[arg(long, value_name = "NETWORK", value_delimiter = ',')]
+    pub backbones: Vec<String>,
+    /// Board
+    #[arg(long, default_value = tilewright_explore::OPERATORS_BOARD)]
+    pub board: String,
+    /// Run each operator on the emulated board that it holds and that has at most so many multiply-accumulates
+    #[arg(long, value_name = "MACS", num_args = 0..=1, default_missing_value = "1000000000")]
+    pub emulate: Option<u64>,
     #[command(flatten)]
     pub out: Out,
 }

@@ -1,11 +1,13 @@
 //! `tilewright explore`: experiments over many networks and techniques.
 
 mod fit;
+mod operators;
 mod scale;
 
 use serde::Serialize;
 use tilewright_app::{Blame, Cancel, Diagnostic};
 use tilewright_explore::Experiment;
+use tilewright_planner::Stop;
 use tilewright_report::{CsvColumn, csv_table};
 
 use super::json;
@@ -17,8 +19,15 @@ use crate::{Said, progress};
 pub fn explore(options: &Explore) -> Result<Said, Diagnostic> {
     match options {
         Explore::Fit(options) => fit::fit(options),
+        Explore::Operators(options) => operators::operators(options),
         Explore::Scale(options) => scale::scale(options),
     }
+}
+
+/// What planning asks whether somebody pressed Ctrl-C.
+fn stop(cancel: &Cancel) -> Stop {
+    let cancel = cancel.clone();
+    Stop::when(move |_| cancel.is_cancelled())
 }
 
 /// How an experiment ended.

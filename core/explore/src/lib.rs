@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod experiment;
+mod operators;
 mod published_sram;
 mod scale;
 mod sweep;
@@ -9,6 +10,7 @@ mod what_fits;
 
 pub use accuracy::{AccuracyError, AccuracyTable, COLUMNS as ACCURACY_COLUMNS};
 pub use experiment::{Experiment, ExploreError};
+pub use operators::{OPERATORS_BACKBONES, OPERATORS_BOARD, Operators};
 pub use scale::{SCALE_BACKBONE, SCALE_BOARD, SCALE_LIMITS_MS, Scale, Target};
 pub use sweep::{Sweep, Sweeping};
 pub use what_fits::{FIT_BOARD, Fit};

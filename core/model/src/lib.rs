@@ -3,6 +3,7 @@
 //! A [`Model`] is a directed acyclic graph of [`Node`]s over [`Tensor`]s, stored in an order in
 //! which it can be executed. Activations are NHWC. The same IR holds float and int8 models.
 
+mod alone;
 pub mod data;
 pub mod file_graph;
 #[cfg(test)]

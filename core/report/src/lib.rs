@@ -16,6 +16,7 @@ mod memory_map;
 pub mod memory_map_svg;
 mod name;
 mod occupancy;
+mod operators;
 mod plan_report;
 mod profile;
 mod ranges;
@@ -46,6 +47,10 @@ pub use kinds::{WithKinds, kinds_of};
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use name::{plain, short_name};
 pub use occupancy::{Held, Occupancy, Occupied};
+pub use operators::{
+    DepthwiseShare, DistinctOperator, OperatorClaim, OperatorClass, OperatorRun, OperatorShape,
+    OperatorUse, OperatorsNetwork, OperatorsReport,
+};
 pub use plan_report::{
     Alternative, DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage, WeightPacking,
 };

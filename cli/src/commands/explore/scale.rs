@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use tilewright_app::{Blame, Cancel, Diagnostic, zoo};
+use tilewright_app::{Blame, Diagnostic, zoo};
 use tilewright_explore::{
     ACCURACY_COLUMNS, AccuracyTable, ExploreError, SCALE_LIMITS_MS, Scale, Target,
 };
 use tilewright_plan::Micros;
-use tilewright_planner::Stop;
 use tilewright_report::{CsvColumn, ScaleReport, ScaledNetwork, SweepPlan, plain};
 
 use super::{End, some, take_steps, told};
@@ -30,7 +29,7 @@ pub fn scale(options: &ExploreScale) -> Result<Said, Diagnostic> {
         given => given.to_vec(),
     };
     let target = Target { board: board.clone(), strategy: options.strategy, sram: options.sram };
-    let stop = stop(&cancel);
+    let stop = super::stop(&cancel);
     let experiment = Scale::new(backbone, target, &limits, accuracies, stop);
     let mut experiment = experiment.map_err(|error| wrong(&error, backbone, options))?;
     let end = take_steps(&mut experiment, &cancel, &board.id)?;
@@ -40,11 +39,6 @@ pub fn scale(options: &ExploreScale) -> Result<Said, Diagnostic> {
         End::Whole => said,
         End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
     })
-}
-
-fn stop(cancel: &Cancel) -> Stop {
-    let cancel = cancel.clone();
-    Stop::when(move |_| cancel.is_cancelled())
 }
 
 fn wrong(error: &ExploreError, backbone: &str, options: &ExploreScale) -> Diagnostic {

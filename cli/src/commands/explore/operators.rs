@@ -1,0 +1,244 @@
+//! `tilewright explore operators`: what each operator of many networks takes on a core.
+
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use tilewright_app::{Blame, Cancel, Diagnostic, RunOptions, checked_plan, run_plan, zoo};
+use tilewright_board::Board;
+use tilewright_explore::{OPERATORS_BACKBONES, Operators};
+use tilewright_model::{Data, Model};
+use tilewright_planner::{Options, Strategy};
+use tilewright_report::{
+    CsvColumn, DistinctOperator, OperatorClaim, OperatorRun, OperatorUse, OperatorsNetwork,
+    OperatorsReport, WithKinds,
+};
+use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits, Workers};
+
+use super::{End, some, take_steps, told};
+use crate::args::explore::ExploreOperators;
+use crate::text::{BOLD, DIM, Side, Table, number};
+use crate::{Said, interrupt, load, progress};
+
+/// Runs the benchmark.
+pub fn operators(options: &ExploreOperators) -> Result<Said, Diagnostic> {
+    let cancel = interrupt::cancelled_by_ctrl_c()?;
+    let board = load::board_of(&options.board)?;
+    let backbones: Vec<String> = match options.backbones.as_slice() {
+        [] => OPERATORS_BACKBONES.map(str::to_owned).to_vec(),
+        given => given.iter().map(|name| name.trim_start_matches(zoo::PREFIX).to_owned()).collect(),
+    };
+    let experiment = Operators::new(&backbones, &board, super::stop(&cancel));
+    let mut experiment = experiment.map_err(|error| {
+        Diagnostic::new(
+            Blame::BadInput,
+            format!("{error}."),
+            backbones.join(","),
+            "Give networks with widths from 0.1 to 1 and resolutions from 48 to 224.",
+        )
+    })?;
+    let mut end = take_steps(&mut experiment, &cancel, &board.id)?;
+    if let (End::Whole, Some(most_macs)) = (end, options.emulate) {
+        end = emulate(&mut experiment, &board, most_macs, &cancel)?;
+    }
+    let record = WithKinds::of(experiment.report());
+    let rows = rows(&record.report);
+    let said = told(&options.out, &record, &COLUMNS, &rows, |record| words(&record.report))?;
+    Ok(match end {
+        End::Whole => said,
+        End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
+    })
+}
+
+/// Runs each operator that the board holds, unless it has more multiply-accumulates, and compares it with the
+/// reference; a process for each core of this computer.
+fn emulate(
+    experiment: &mut Operators,
+    board: &Board,
+    most_macs: u64,
+    cancel: &Cancel,
+) -> Result<End, Diagnostic> {
+    let dist = Dist::find()?;
+    let workers = Workers::new(&dist);
+    workers.ready()?;
+    dist.firmware(&board.id)?;
+    let (next, all) = (AtomicUsize::new(0), experiment.distinct());
+    let teller = Mutex::new(progress::Teller::new());
+    let shared = &*experiment;
+    let work = || -> Result<Vec<(usize, OperatorRun)>, Diagnostic> {
+        let mut ran = Vec::new();
+        loop {
+            let operator = next.fetch_add(1, Ordering::Relaxed);
+            if operator >= all || cancel.is_cancelled() {
+                return Ok(ran);
+            }
+            let Some(model) = shared.runnable(operator, most_macs) else { continue };
+            let mut silent = |_| {};
+            let limits = WorkerLimits::default();
+            let host = Native::new(&mut silent, cancel);
+            let host = host.with(Emulator { dist: &dist, executor: &workers, limits });
+            match run(model, board, &host) {
+                Ok(run) => ran.push((operator, run)),
+                Err(_) if cancel.is_cancelled() => return Ok(ran),
+                Err(problem) => {
+                    next.store(all, Ordering::Relaxed);
+                    return Err(problem);
+                }
+            }
+            if let Ok(mut teller) = teller.lock() {
+                teller.tell_step(operator, all, "emulated operators");
+            }
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let results: Vec<_> = thread::scope(|scope| {
+        let started: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        started.into_iter().map(thread::ScopedJoinHandle::join).collect()
+    });
+    for result in results {
+        let ran = result
+            .map_err(|_| Diagnostic::ours("A thread that ran operators ended.", "operators"))??;
+        ran.into_iter().for_each(|(operator, run)| experiment.ran(operator, run));
+    }
+    Ok(if cancel.is_cancelled() { End::Cancelled } else { End::Whole })
+}
+
+/// One run, with inputs that vary.
+fn run(model: &Model, board: &Board, host: &Native<'_>) -> Result<OperatorRun, Diagnostic> {
+    let planned = checked_plan(model, board, Strategy::Resident, &Options::default(), host)?;
+    let varied = |elements: usize| (0..elements).map(|at| (at * 37 % 251) as u8 as i8).collect();
+    let inputs: Vec<Data> = model
+        .inputs
+        .iter()
+        .map(|id| Data::I8(varied(model.tensor(*id).shape.elements().unwrap_or(0))))
+        .collect();
+    let done = run_plan(&RunOptions::default(), board, model, &planned, &inputs, host)?;
+    let result = done.result;
+    if let Some(fault) = &result.fault {
+        return Err(Diagnostic::ours(fault.message.clone(), &*model.name));
+    }
+    if result.verified == Some(false) {
+        let what = "It differs from the reference interpreter.";
+        return Err(Diagnostic::ours(what, &*model.name));
+    }
+    Ok(OperatorRun {
+        instructions: result.layers.iter().map(|layer| *layer.instructions).sum(),
+        cycles: result.layers.iter().map(|layer| layer.cycles.0).sum(),
+    })
+}
+
+/// A place of a network, with the operator that stands there.
+struct Row {
+    network: OperatorsNetwork,
+    index: usize,
+    operator: DistinctOperator,
+}
+
+fn rows(record: &OperatorsReport) -> Vec<Row> {
+    let row = |one: &OperatorUse| {
+        let network = record.networks.get(one.network)?.clone();
+        let operator = record.operators.get(one.operator)?.clone();
+        Some(Row { network, index: one.index, operator })
+    };
+    record.uses.iter().filter_map(row).collect()
+}
+
+fn dims(dims: &[usize]) -> String {
+    dims.iter().map(ToString::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// A place, as comma-separated values; heads say how figures came to be.
+const COLUMNS: [CsvColumn<Row>; 15] = [
+    CsvColumn { head: "backbone", field: |row| row.network.backbone.clone() },
+    CsvColumn { head: "width", field: |row| row.network.width.to_string() },
+    CsvColumn { head: "resolution", field: |row| row.network.resolution.to_string() },
+    CsvColumn { head: "index", field: |row| row.index.to_string() },
+    CsvColumn { head: "operator", field: |row| row.operator.shape.op.clone() },
+    CsvColumn { head: "window", field: |row| dims(&row.operator.shape.window) },
+    CsvColumn { head: "stride", field: |row| dims(&row.operator.shape.stride) },
+    CsvColumn {
+        head: "inputs",
+        field: |row| {
+            row.operator.shape.inputs.iter().map(|one| dims(one)).collect::<Vec<_>>().join(" ")
+        },
+    },
+    CsvColumn { head: "output", field: |row| dims(&row.operator.shape.output) },
+    CsvColumn { head: "macs_counted", field: |row| row.operator.macs.to_string() },
+    CsvColumn { head: "fits_proved", field: |row| row.operator.fits.to_string() },
+    CsvColumn {
+        head: "instructions_counted",
+        field: |row| some(row.operator.run.map(|run| run.instructions)),
+    },
+    CsvColumn { head: "cycles_modelled", field: |row| some(row.operator.cycles()) },
+    CsvColumn {
+        head: "cycles_from",
+        field: |row| {
+            if row.operator.run.is_some() { "emulated run" } else { "cost table" }.to_owned()
+        },
+    },
+    CsvColumn {
+        head: "cycles_a_mac_modelled",
+        field: |row| {
+            let macs = *row.operator.macs as f64;
+            let cycles = row.operator.cycles().filter(|_| macs > 0.0);
+            some(cycles.map(|cycles| format!("{:.4}", cycles as f64 / macs)))
+        },
+    },
+];
+
+fn words(record: &OperatorsReport) -> String {
+    let emulated: usize = record.classes.iter().map(|class| *class.emulated).sum();
+    let mut text = format!(
+        "{BOLD}{} operators of {} networks on {}: {} distinct, {} emulated{BOLD:#}\n\n",
+        number(record.uses.len() as u64),
+        record.networks.len(),
+        record.board,
+        number(record.operators.len() as u64),
+        number(emulated as u64),
+    );
+    let mut table = Table::new(&[
+        ("operator", Side::Left),
+        ("places (counted)", Side::Right),
+        ("distinct (counted)", Side::Right),
+        ("emulated (counted)", Side::Right),
+        ("MACs of the distinct (counted)", Side::Right),
+        ("cycles a MAC (modelled)", Side::Right),
+    ]);
+    for class in &record.classes {
+        table.row([
+            class.name.clone(),
+            number(*class.uses as u64),
+            number(*class.distinct as u64),
+            number(*class.emulated as u64),
+            number(*class.macs),
+            some(class.cycles_a_mac.map(|rate| format!("{:.2}", *rate))),
+        ]);
+    }
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}", table.print());
+    for claim @ OperatorClaim { says, compared, holds, of } in &record.claims {
+        let answer = claim.answer();
+        let _ = writeln!(
+            text,
+            "{BOLD}{answer}{BOLD:#}: {says}\n  {DIM}holds in {holds} of {of}: {compared} (modelled){DIM:#}"
+        );
+    }
+    if !record.depthwise.is_empty() {
+        let mut table = Table::new(&[
+            ("network", Side::Left),
+            ("MACs in depthwise convolutions (counted)", Side::Right),
+            ("cycles (modelled)", Side::Right),
+        ]);
+        for share in &record.depthwise {
+            let percent = |value: f64| format!("{value:.1} %");
+            table.row([
+                share.network.clone(),
+                percent(*share.macs_percent),
+                percent(*share.cycles_percent),
+            ]);
+        }
+        let _ = writeln!(text, "\n{}", table.print());
+    }
+    text
+}
