@@ -43,10 +43,10 @@ fn all_forms_say_the_same() {
         (&Value::from(network), &Value::Null)
     );
     for (key, kind) in [
-        ("plan.fits", "proved"),
-        ("macs", "counted"),
-        ("plan.latency_us", "modelled"),
-        ("accuracy.int8_percent", "measured"),
+        ("sizes[].plan.fits", "proved"),
+        ("sizes[].macs", "counted"),
+        ("sizes[].plan.latency_us", "modelled"),
+        ("sizes[].accuracy.int8_percent", "measured"),
     ] {
         assert_eq!(report["kinds"][key], kind);
     }
@@ -127,4 +127,60 @@ fn ctrl_c_leaves_what_is_there() {
     let done = report["sizes"].as_array().unwrap().len();
     assert!(done < 165, "{done}");
     assert_eq!(report["of"], 165);
+}
+
+fn sweep(arguments: &[&str]) -> Output {
+    let mut command = Command::cargo_bin("tilewright").unwrap();
+    command.args(["explore", "sweep", "zoo:vww", "zoo:mcunet-in0", "--json"]);
+    command.args(arguments).output().unwrap()
+}
+
+#[test]
+fn a_sweep_goes_on_where_it_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    let kept = ["--rows", rows.to_str().unwrap(), "--strategy", "resident,stream"];
+    let one = ["--board", "stm32f746g-disco"];
+    let two = ["--board", "stm32f746g-disco,stm32f469i-disco"];
+    let report = |output: Output| -> Value {
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert_eq!(report(sweep(&[&kept[..], &one[..]].concat()))["of"], 4);
+    // As if it had been killed while it wrote.
+    let text = std::fs::read_to_string(&rows).unwrap();
+    assert_eq!(text.lines().count(), 4);
+    std::fs::write(&rows, &text[..text.len() - 10]).unwrap();
+    let whole = report(sweep(&[&kept[..], &two[..]].concat()));
+    assert_eq!(whole, report(sweep(&[&kept[2..], &two[..]].concat())), "as if it began anew");
+    assert_eq!(whole["rows"].as_array().unwrap().len(), 8);
+    assert_eq!(whole["kinds"]["rows[].plan.latency_us"], "modelled");
+    // What is kept is not planned again: a figure that was changed stays.
+    let changed = std::fs::read_to_string(&rows)
+        .unwrap()
+        .replace("\"frames\":1,\"macs\":", "\"frames\":1,\"macs\":1");
+    std::fs::write(&rows, changed).unwrap();
+    let again = report(sweep(&[&kept[..], &two[..]].concat()));
+    assert_ne!(again["rows"][0]["macs"], whole["rows"][0]["macs"]);
+}
+
+#[test]
+fn bad_sweeps_are_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rows.jsonl");
+    std::fs::write(&file, "{}\n").unwrap();
+    let board = ["--board", "stm32f746g-disco"];
+    for (arguments, said) in [
+        (&["--board", "pdp-11"][..], "pdp-11"),
+        (&["--rows", file.to_str().unwrap(), board[0], board[1]], "Line 1 is no row of a sweep"),
+        (&["--card", "floppy", board[0], board[1]], "floppy"),
+        (&["--frames", "0", board[0], board[1]], "1 to"),
+        (&["--clock-mhz", "0", board[0], board[1]], "1..=10000"),
+        (&[][..], "--board"),
+    ] {
+        let output = sweep(arguments);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(said) && !text.contains("panicked"), "{arguments:?}: {text}");
+    }
 }

@@ -16,6 +16,8 @@ pub enum Explore {
     Operators(ExploreOperators),
     /// 165 widths and resolutions of one backbone: the most accurate within each latency
     Scale(ExploreScale),
+    /// Every model on every board with every strategy, and so on, a row each
+    Sweep(ExploreSweep),
 }
 
 #[derive(Debug, Args)]
@@ -47,6 +49,37 @@ pub struct ExploreOperators {
     /// Run each operator on the emulated board that it holds and that has at most so many multiply-accumulates
     #[arg(long, value_name = "MACS", num_args = 0..=1, default_missing_value = "1000000000")]
     pub emulate: Option<u64>,
+    #[command(flatten)]
+    pub out: Out,
+}
+
+#[derive(Debug, Args)]
+pub struct ExploreSweep {
+    /// Models: files, or networks of the zoo such as zoo:vww
+    #[arg(required = true, value_name = "MODEL")]
+    pub models: Vec<PathBuf>,
+    /// Boards, with commas between
+    #[arg(long, required = true, value_delimiter = ',')]
+    pub board: Vec<String>,
+    /// Strategies, with commas between
+    #[arg(long, value_delimiter = ',', default_value = "auto")]
+    pub strategy: Vec<Strategy>,
+    /// Budgets of SRAM for tensors, with commas between; else all that the board has for them
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = values::bytes)]
+    pub sram: Vec<Bytes>,
+    /// Clocks in megahertz, with commas between; else the board's
+    #[arg(long, value_name = "MHZ", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub clock_mhz: Vec<u64>,
+    /// Classes of cards, with commas between; else the one that goes with the board
+    #[arg(long, value_delimiter = ',')]
+    pub card: Vec<String>,
+    /// Frames that are computed one after the other, with commas between
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1", value_parser = values::frames)]
+    pub frames: Vec<u32>,
+    /// Keep each row in this file as soon as it is planned, a line of JSON each; rows that are in it already are not
+    /// planned again
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<PathBuf>,
     #[command(flatten)]
     pub out: Out,
 }

@@ -1,8 +1,10 @@
 //! `tilewright explore`: experiments over many networks and techniques.
 
+mod all_cores;
 mod fit;
 mod operators;
 mod scale;
+mod sweep;
 
 use serde::Serialize;
 use tilewright_app::{Blame, Cancel, Diagnostic};
@@ -21,6 +23,7 @@ pub fn explore(options: &Explore) -> Result<Said, Diagnostic> {
         Explore::Fit(options) => fit::fit(options),
         Explore::Operators(options) => operators::operators(options),
         Explore::Scale(options) => scale::scale(options),
+        Explore::Sweep(options) => sweep::sweep(options),
     }
 }
 

@@ -103,7 +103,11 @@ fn row(text: &str) -> Result<(String, Accuracy), String> {
     let network = tilewright_zoo::canonical(network.trim_start_matches("zoo:"))
         .map_err(|error| error.to_string())?;
     let int8_percent = percent(int8)?.ok_or("no int8_percent: an accuracy is never guessed")?;
-    let accuracy = Accuracy { int8_percent, fp32_percent: percent(fp32)?, source: source.clone() };
+    let accuracy = Accuracy {
+        int8_percent: int8_percent.into(),
+        fp32_percent: percent(fp32)?.map(Into::into),
+        source: source.clone(),
+    };
     Ok((network, accuracy))
 }
 
@@ -174,7 +178,7 @@ mod tests {
         let table = AccuracyTable::published().unwrap();
         assert_eq!(table.len(), 25);
         let best = table.of("mobilenet-v3-thesis-r208").unwrap();
-        assert_eq!((best.int8_percent, best.fp32_percent), (70.67, Some(71.32)));
+        assert_eq!((*best.int8_percent, best.fp32_percent.map(|fp32| *fp32)), (70.67, Some(71.32)));
         assert_eq!(best.source, "table 5.2");
         let mcunet = table.of("mcunet-in3").unwrap();
         assert_eq!(mcunet.source, "tables 4.6 and 5.1, MCUNetV1-F746");

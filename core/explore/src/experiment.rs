@@ -64,6 +64,15 @@ pub enum ExploreError {
         /// One of them.
         such_as: String,
     },
+    /// A sweep combines nothing.
+    #[error("the sweep has no rows: one of its lists is empty")]
+    NoRows,
+    /// A sweep combines too much.
+    #[error("the sweep has more than {most} rows")]
+    TooManyRows {
+        /// So many may be.
+        most: usize,
+    },
     /// Nobody waits for it any more.
     #[error("the experiment was stopped")]
     Stopped,

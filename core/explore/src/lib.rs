@@ -12,5 +12,5 @@ pub use accuracy::{AccuracyError, AccuracyTable, COLUMNS as ACCURACY_COLUMNS};
 pub use experiment::{Experiment, ExploreError};
 pub use operators::{OPERATORS_BACKBONES, OPERATORS_BOARD, Operators};
 pub use scale::{SCALE_BACKBONE, SCALE_BOARD, SCALE_LIMITS_MS, Scale, Target};
-pub use sweep::{Sweep, Sweeping};
+pub use sweep::{BuiltModel, Dimensions, Sweep, SweepModel, Sweeping};
 pub use what_fits::{FIT_BOARD, Fit};

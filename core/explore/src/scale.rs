@@ -1,17 +1,14 @@
 //! One backbone in 165 sizes: what is most accurate within a latency. Sadiq's thesis, 5.2.2, chooses so for nine limits
 //! (its table 5.2); 5.1.2 names what does not pay.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::{Stop, Strategy};
-use tilewright_report::{
-    Diminishing, Kind, ScaleReport, ScaledNetwork, SweepRow, TradeOff, WithinLimit,
-};
+use tilewright_report::{Diminishing, ScaleReport, ScaledNetwork, SweepRow, TradeOff, WithinLimit};
 
-use crate::{AccuracyTable, Experiment, ExploreError, Sweep, Sweeping};
+use crate::{AccuracyTable, Dimensions, Experiment, ExploreError, Sweep, SweepModel, Sweeping};
 
 /// The backbone that the thesis searches.
 pub const SCALE_BACKBONE: &str = "mobilenet-v3-thesis";
@@ -84,8 +81,11 @@ impl Scale {
     ) -> Result<Self, ExploreError> {
         let sizes = sizes();
         let names: Vec<String> = sizes.iter().map(|size| size.name(backbone)).collect();
-        let (board, strategy) = (target.board.clone(), target.strategy);
-        let sweep = Sweep::new(&names, &[board], &[strategy], &[target.sram])?;
+        let models = names.iter().cloned().map(SweepModel::Zoo).collect();
+        let sweep = Sweep::new(Dimensions {
+            budgets: vec![target.sram],
+            ..Dimensions::of(models, target.board.clone(), target.strategy)
+        })?;
         let is_known = |name: &String| {
             tilewright_zoo::canonical(name).is_ok_and(|name| accuracies.of(&name).is_some())
         };
@@ -126,7 +126,6 @@ impl Scale {
             front: front(&sizes),
             diminishing: diminishing(&sizes),
             sizes,
-            kinds: kinds(),
         }
     }
 }
@@ -179,7 +178,7 @@ fn within(sizes: &[ScaledNetwork], Micros(limit_us): Micros) -> WithinLimit {
     WithinLimit {
         limit_us,
         network: best(of_known()).map(|best| best.network.to_owned()),
-        meet_it,
+        meet_it: meet_it.into(),
         of_known_accuracy: of_known().count(),
     }
 }
@@ -206,24 +205,6 @@ fn diminishing(sizes: &[ScaledNetwork]) -> Vec<Diminishing> {
     found
 }
 
-/// By the keys of a row, of its plan and of its accuracy.
-fn kinds() -> BTreeMap<String, Kind> {
-    [
-        ("plan.fits", Kind::Proved),
-        ("macs", Kind::Counted),
-        ("parameters", Kind::Counted),
-        ("plan.sram_bytes", Kind::Counted),
-        ("plan.flash_bytes", Kind::Counted),
-        ("plan.external_bytes", Kind::Counted),
-        ("plan.latency_us", Kind::Modelled),
-        ("limits[].meet_it", Kind::Modelled),
-        ("accuracy.int8_percent", Kind::Measured),
-        ("accuracy.fp32_percent", Kind::Measured),
-    ]
-    .map(|(key, kind)| (key.to_owned(), kind))
-    .into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,20 +217,24 @@ mod tests {
             board: "board".to_owned(),
             strategy: "auto".to_owned(),
             sram_budget_bytes: None,
+            clock_hz: None,
+            card: None,
+            frames: 1,
         };
         let plan = SweepPlan {
             fits: true,
-            latency_us: Some(latency_us),
-            sram_bytes: 1,
-            flash_bytes: 1,
-            external_bytes: 0,
+            latency_us: Some(Micros(latency_us).into()),
+            sram_bytes: Bytes(1).into(),
+            flash_bytes: Bytes(1).into(),
+            external_bytes: Bytes(0).into(),
         };
         let accuracy = percent.map(|int8_percent| Accuracy {
-            int8_percent,
+            int8_percent: int8_percent.into(),
             fp32_percent: None,
             source: "a test".to_owned(),
         });
-        let row = SweepRow { key, macs: 1, parameters: 1, plan: Some(plan), problem: None };
+        let row =
+            SweepRow { key, macs: 1.into(), parameters: 1.into(), plan: Some(plan), problem: None };
         ScaledNetwork { width, resolution: 64, row, accuracy }
     }
 
@@ -278,7 +263,7 @@ mod tests {
         assert_eq!(chosen(24.0).network.as_deref(), Some("g"));
         let many = chosen(30.0);
         assert_eq!(many.network.as_deref(), Some("g"));
-        assert_eq!((many.meet_it, many.of_known_accuracy), (5, 4));
+        assert_eq!((*many.meet_it, many.of_known_accuracy), (5, 4));
         assert_eq!(chosen(1e9).network.as_deref(), Some("f"));
     }
 

@@ -80,6 +80,7 @@ kind_types! {
     ByProof, Proved, Proved, "proved";
     ByCount, Counted, Counted, "counted";
     ByModel, Modelled, Modelled, "modelled";
+    ByMeasure, Measured, Measured, "measured";
 }
 
 /// A value with its kind; dereferences to the value.

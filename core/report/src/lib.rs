@@ -41,7 +41,10 @@ pub use compare::{Compared, Value, compare};
 pub use csv::{CsvColumn, csv_row, csv_table};
 pub use diagnostic::{Blame, Diagnostic, Need};
 pub use energy::{Energy, NoPower, State, StateEnergy};
-pub use figure::{ByCount, ByModel, ByProof, Counted, Figure, Kind, KindType, Modelled, Proved};
+pub use figure::{
+    ByCount, ByMeasure, ByModel, ByProof, Counted, Figure, Kind, KindType, Measured, Modelled,
+    Proved,
+};
 pub use float_comparison::{Agreement, FloatComparison, Loss, NotCompared, TensorComparison};
 pub use kinds::{WithKinds, kinds_of};
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};

@@ -1,17 +1,16 @@
 //! One backbone in many widths and resolutions: what is most accurate within a latency.
 
-use std::collections::BTreeMap;
-
-use crate::{Kind, SweepRow};
+use crate::SweepRow;
+use crate::figure::{Measured, Modelled};
 use serde::{Deserialize, Serialize};
 
 /// What somebody measured of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
-    /// Of the int8 network, in per cent (measured).
-    pub int8_percent: f64,
-    /// Of the float network, in per cent (measured); nothing if nobody says.
-    pub fp32_percent: Option<f64>,
+    /// Of the int8 network, in per cent.
+    pub int8_percent: Measured<f64>,
+    /// Of the float network, in per cent; nothing if nobody says.
+    pub fp32_percent: Option<Measured<f64>>,
     /// Who says so.
     pub source: String,
 }
@@ -35,7 +34,7 @@ impl ScaledNetwork {
     #[must_use]
     pub fn trade_off(&self) -> Option<TradeOff> {
         let accuracy = self.accuracy.as_ref()?;
-        Some(TradeOff { latency_us: self.row.latency_us()?, percent: accuracy.int8_percent })
+        Some(TradeOff { latency_us: self.row.latency_us()?, percent: *accuracy.int8_percent })
     }
 }
 
@@ -64,8 +63,8 @@ pub struct WithinLimit {
     pub limit_us: f64,
     /// The most accurate network that meets it; nothing if none of known accuracy does.
     pub network: Option<String>,
-    /// How many sizes meet it (modelled).
-    pub meet_it: usize,
+    /// How many sizes meet it.
+    pub meet_it: Modelled<usize>,
     /// Of how many of these the accuracy is known.
     pub of_known_accuracy: usize,
 }
@@ -100,8 +99,6 @@ pub struct ScaleReport {
     pub front: Vec<String>,
     /// By width.
     pub diminishing: Vec<Diminishing>,
-    /// How each figure came to be, by its key.
-    pub kinds: BTreeMap<String, Kind>,
 }
 
 impl ScaleReport {

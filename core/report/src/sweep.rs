@@ -1,11 +1,14 @@
-//! A sweep: networks times boards times strategies times budgets, a row each.
+//! A sweep: models times boards times strategies and more, a row each.
 
 use serde::{Deserialize, Serialize};
+use tilewright_plan::{Bytes, Micros};
+
+use crate::figure::{Counted, Modelled, as_proved};
 
 /// What a row is of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SweepKey {
-    /// The network's name in the zoo, without sizes that are as usual.
+    /// The model: a file, or a network's name in the zoo without sizes that are as usual.
     pub network: String,
     /// Board id.
     pub board: String,
@@ -13,6 +16,12 @@ pub struct SweepKey {
     pub strategy: String,
     /// Budget of SRAM; nothing: all that the board has for tensors.
     pub sram_budget_bytes: Option<u64>,
+    /// Clock in hertz; nothing: the board's.
+    pub clock_hz: Option<u64>,
+    /// Class of the card; nothing: the one that goes with the board.
+    pub card: Option<String>,
+    /// Frames that are computed one after the other.
+    pub frames: u32,
 }
 
 /// What came out.
@@ -21,10 +30,10 @@ pub struct SweepRow {
     /// What it is of.
     #[serde(flatten)]
     pub key: SweepKey,
-    /// Multiply-accumulates of the network (counted).
-    pub macs: u64,
-    /// Parameters, batch normalisation folded (counted).
-    pub parameters: u64,
+    /// Multiply-accumulates of the network.
+    pub macs: Counted<u64>,
+    /// Parameters, batch normalisation folded.
+    pub parameters: Counted<u64>,
     /// The plan's figures; nothing if there is no plan.
     pub plan: Option<SweepPlan>,
     /// Why there is no plan, or why it does not fit.
@@ -36,21 +45,22 @@ impl SweepRow {
     #[must_use]
     pub fn latency_us(&self) -> Option<f64> {
         let plan = self.plan.as_ref().filter(|plan| plan.fits)?;
-        plan.latency_us
+        plan.latency_us.map(|latency| latency.0)
     }
 }
 
 /// Figures of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepPlan {
-    /// Whether the board can run it (proved).
+    /// Whether the board can run it.
+    #[serde(serialize_with = "as_proved")]
     pub fits: bool,
-    /// Predicted latency in microseconds (modelled), whether it fits or not.
-    pub latency_us: Option<f64>,
-    /// SRAM for tensors and scratch (counted).
-    pub sram_bytes: u64,
-    /// Flash of the plan (counted).
-    pub flash_bytes: u64,
-    /// Memory outside of the chip (counted).
-    pub external_bytes: u64,
+    /// Predicted latency of all frames, whether it fits or not.
+    pub latency_us: Option<Modelled<Micros>>,
+    /// SRAM for tensors and scratch.
+    pub sram_bytes: Counted<Bytes>,
+    /// Flash of the plan.
+    pub flash_bytes: Counted<Bytes>,
+    /// Memory outside of the chip.
+    pub external_bytes: Counted<Bytes>,
 }

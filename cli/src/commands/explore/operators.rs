@@ -1,9 +1,6 @@
 //! `tilewright explore operators`: what each operator of many networks takes on a core.
 
 use std::fmt::Write as _;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use tilewright_app::{Blame, Cancel, Diagnostic, RunOptions, checked_plan, run_plan, zoo};
 use tilewright_board::Board;
@@ -16,10 +13,11 @@ use tilewright_report::{
 };
 use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits, Workers};
 
+use super::all_cores::on_all_cores;
 use super::{End, some, take_steps, told};
 use crate::args::explore::ExploreOperators;
 use crate::text::{BOLD, DIM, Side, Table, number};
-use crate::{Said, interrupt, load, progress};
+use crate::{Said, interrupt, load};
 
 /// Runs the benchmark.
 pub fn operators(options: &ExploreOperators) -> Result<Said, Diagnostic> {
@@ -63,45 +61,27 @@ fn emulate(
     let workers = Workers::new(&dist);
     workers.ready()?;
     dist.firmware(&board.id)?;
-    let (next, all) = (AtomicUsize::new(0), experiment.distinct());
-    let teller = Mutex::new(progress::Teller::new());
     let shared = &*experiment;
-    let work = || -> Result<Vec<(usize, OperatorRun)>, Diagnostic> {
-        let mut ran = Vec::new();
-        loop {
-            let operator = next.fetch_add(1, Ordering::Relaxed);
-            if operator >= all || cancel.is_cancelled() {
-                return Ok(ran);
-            }
-            let Some(model) = shared.runnable(operator, most_macs) else { continue };
+    let mut ran = Vec::new();
+    let end = on_all_cores(
+        shared.distinct(),
+        cancel,
+        "operators emulated",
+        |_: &mut (), operator| {
+            let Some(model) = shared.runnable(operator, most_macs) else { return Ok(None) };
             let mut silent = |_| {};
-            let limits = WorkerLimits::default();
             let host = Native::new(&mut silent, cancel);
+            let limits = WorkerLimits::default();
             let host = host.with(Emulator { dist: &dist, executor: &workers, limits });
-            match run(model, board, &host) {
-                Ok(run) => ran.push((operator, run)),
-                Err(_) if cancel.is_cancelled() => return Ok(ran),
-                Err(problem) => {
-                    next.store(all, Ordering::Relaxed);
-                    return Err(problem);
-                }
-            }
-            if let Ok(mut teller) = teller.lock() {
-                teller.tell_step(operator, all, "emulated operators");
-            }
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let results: Vec<_> = thread::scope(|scope| {
-        let started: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        started.into_iter().map(thread::ScopedJoinHandle::join).collect()
-    });
-    for result in results {
-        let ran = result
-            .map_err(|_| Diagnostic::ours("A thread that ran operators ended.", "operators"))??;
-        ran.into_iter().for_each(|(operator, run)| experiment.ran(operator, run));
-    }
-    Ok(if cancel.is_cancelled() { End::Cancelled } else { End::Whole })
+            run(model, board, &host).map(Some)
+        },
+        |operator, run| {
+            ran.push((operator, run));
+            Ok(())
+        },
+    )?;
+    ran.into_iter().for_each(|(operator, run)| experiment.ran(operator, run));
+    Ok(end)
 }
 
 /// One run, with inputs that vary.

@@ -8,7 +8,9 @@ use tilewright_explore::{
     ACCURACY_COLUMNS, AccuracyTable, ExploreError, SCALE_LIMITS_MS, Scale, Target,
 };
 use tilewright_plan::Micros;
-use tilewright_report::{CsvColumn, ScaleReport, ScaledNetwork, SweepPlan, plain};
+use tilewright_report::{
+    CsvColumn, Measured, ScaleReport, ScaledNetwork, SweepPlan, WithKinds, plain,
+};
 
 use super::{End, some, take_steps, told};
 use crate::args::explore::ExploreScale;
@@ -33,8 +35,10 @@ pub fn scale(options: &ExploreScale) -> Result<Said, Diagnostic> {
     let experiment = Scale::new(backbone, target, &limits, accuracies, stop);
     let mut experiment = experiment.map_err(|error| wrong(&error, backbone, options))?;
     let end = take_steps(&mut experiment, &cancel, &board.id)?;
-    let record = experiment.report();
-    let said = told(&options.out, &record, &COLUMNS, &record.sizes, words)?;
+    let record = WithKinds::of(experiment.report());
+    let said = told(&options.out, &record, &COLUMNS, &record.report.sizes, |record| {
+        words(&record.report)
+    })?;
     Ok(match end {
         End::Whole => said,
         End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
@@ -89,20 +93,20 @@ const COLUMNS: [CsvColumn<ScaledNetwork>; 17] = [
     CsvColumn {
         head: "latency_us_modelled",
         field: |size| {
-            some(plan(size).and_then(|plan| plan.latency_us).map(|us| format!("{us:.0}")))
+            some(plan(size).and_then(|plan| plan.latency_us).map(|us| format!("{:.0}", us.0)))
         },
     },
     CsvColumn {
         head: "sram_bytes_counted",
-        field: |size| some(plan(size).map(|plan| plan.sram_bytes)),
+        field: |size| some(plan(size).map(|plan| plan.sram_bytes.0)),
     },
     CsvColumn {
         head: "flash_bytes_counted",
-        field: |size| some(plan(size).map(|plan| plan.flash_bytes)),
+        field: |size| some(plan(size).map(|plan| plan.flash_bytes.0)),
     },
     CsvColumn {
         head: "external_bytes_counted",
-        field: |size| some(plan(size).map(|plan| plan.external_bytes)),
+        field: |size| some(plan(size).map(|plan| plan.external_bytes.0)),
     },
     CsvColumn { head: "problem", field: |size| some(size.row.problem.clone()) },
     CsvColumn {
@@ -139,16 +143,16 @@ fn cells(record: &ScaleReport, network: &str) -> Vec<String> {
     let size = record.size(network);
     let of_row = |text: &dyn Fn(&ScaledNetwork) -> Option<String>| size.and_then(text);
     let of_plan = |text: &dyn Fn(&SweepPlan) -> String| size.and_then(plan).map(text);
-    let percent = |percent: f64| format!("{percent:.2} %");
+    let percent = |percent: Measured<f64>| format!("{percent:.2} %");
     let accuracy = |size: &ScaledNetwork| size.accuracy.clone();
     [
         Some(network.to_owned()),
         of_row(&|size| Some(percent(accuracy(size)?.int8_percent))),
         of_row(&|size| accuracy(size)?.fp32_percent.map(percent)),
         of_row(&|size| size.row.latency_us().map(millis)),
-        of_row(&|size| Some(number(size.row.macs))),
-        of_plan(&|plan| bytes(plan.sram_bytes)),
-        of_plan(&|plan| bytes(plan.flash_bytes)),
+        of_row(&|size| Some(number(*size.row.macs))),
+        of_plan(&|plan| bytes(plan.sram_bytes.0)),
+        of_plan(&|plan| bytes(plan.flash_bytes.0)),
     ]
     .map(some)
     .to_vec()
