@@ -12,7 +12,7 @@ use tilewright_plan::image::{CRC, STORE_ALIGNMENT};
 use tilewright_plan::{Bytes, Instruction, Plan, SectorChecksums, Space, Span};
 
 use crate::plan::ImageBuildError;
-use crate::store;
+use crate::{size, store};
 
 /// What checking the copies of a plan takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub fn copy_checksums(
         }
         for (index, digest) in &mut open {
             let Range { start, end } = parts[*index].clone();
-            let inside = |place: u64| (place.max(at) - at).min(piece.len() as u64) as usize;
+            let inside = |place: u64| size(place.max(at) - at).min(piece.len());
             digest.update(&piece[inside(start)..inside(end)]);
         }
         let (done, left) =

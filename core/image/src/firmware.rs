@@ -6,7 +6,7 @@ use object::elf;
 use thiserror::Error;
 use tilewright_board::Board;
 
-use crate::uf2;
+use crate::{size, uf2};
 
 /// Bytes of an Intel HEX data record.
 const HEX_RECORD_BYTES: usize = 16;
@@ -92,19 +92,20 @@ impl FirmwareImage {
                     let had = firmware_end;
                     return Err(FirmwareError::TooLarge { what: "firmware", needed: end, had });
                 }
-                let range = offset as usize..end as usize;
+                let range = size(offset)..size(end);
                 bin.resize(bin.len().max(range.end), ERASED);
                 bin[range].copy_from_slice(data);
             }
         }
-        let firmware_bytes = bin.len() as u32;
-        bin.resize(firmware_end as usize, ERASED);
+        let firmware_bytes = u32::try_from(bin.len()).map_err(|_| past_4_gib(&board.id))?;
+        bin.resize(size(firmware_end), ERASED);
         bin.extend_from_slice(plan_image);
         add_plan(&mut builder, plan_image, plan_address);
         let mut elf = Vec::new();
         builder.write(&mut elf).map_err(elf_error)?;
         let address = place.flash_address;
         let uf2 = place.uf2_family.map(|family| uf2::of(&bin, address, family));
+        let uf2 = uf2.map(|file| file.ok_or_else(|| past_4_gib(&board.id))).transpose()?;
         Ok(Self { elf, bin, address, plan_address, firmware_bytes, uf2 })
     }
 
@@ -119,13 +120,16 @@ impl FirmwareImage {
             if chunk.iter().all(|byte| *byte == ERASED) {
                 continue;
             }
-            let address = self.address + (index * HEX_RECORD_BYTES) as u32;
-            let high = (address >> 16) as u16;
+            let address = u32::try_from(index * HEX_RECORD_BYTES).ok();
+            let address = address.and_then(|offset| self.address.checked_add(offset));
+            let [upper_high, high, upper_low, low] =
+                address.ok_or_else(|| past_4_gib(""))?.to_be_bytes();
+            let [high, low] = [[upper_high, high], [upper_low, low]].map(u16::from_be_bytes);
             if upper != Some(high) {
                 records.push(Record::ExtendedLinearAddress(high));
                 upper = Some(high);
             }
-            records.push(Record::Data { offset: address as u16, value: chunk.to_vec() });
+            records.push(Record::Data { offset: low, value: chunk.to_vec() });
         }
         records.push(Record::EndOfFile);
         let mut text = String::new();
@@ -139,6 +143,11 @@ impl FirmwareImage {
         }
         Ok(text)
     }
+}
+
+/// Flash contents that no address reaches.
+fn past_4_gib(board: &str) -> FirmwareError {
+    FirmwareError::Elf { board: board.to_owned(), reason: "it reaches past 4 GiB".to_owned() }
 }
 
 /// Room made for one more program header: a multiple of every alignment that flash sections have.
@@ -165,4 +174,25 @@ fn add_plan(builder: &mut Builder<'_>, plan_image: &[u8], address: u32) {
     segment.p_vaddr = u64::from(address);
     segment.p_paddr = u64::from(address);
     segment.append_section(section);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_past_4_gib_have_no_intel_hex() {
+        let with = |address| FirmwareImage {
+            elf: Vec::new(),
+            bin: vec![0; 2 * HEX_RECORD_BYTES],
+            address,
+            plan_address: address,
+            firmware_bytes: 0,
+            uf2: None,
+        };
+        let text = with(0xffff_ffe0).hex().unwrap();
+        assert!(text.starts_with(":02000004FFFFFC\n:10FFE000"), "{text}");
+        let error = with(0xffff_fff0).hex().unwrap_err();
+        assert!(error.to_string().contains("past 4 GiB"), "{error}");
+    }
 }

@@ -5,6 +5,8 @@
 //! runs and that are downloaded. [`StoreImage`] is what lies in external flash or on a card beside
 //! it.
 
+#![warn(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
+
 mod copy_checksums;
 mod firmware;
 mod placing;
@@ -24,3 +26,8 @@ pub use store::{
     Images, StoreImage, checked_images, checked_plan_image, images, sealed_images,
     sealed_plan_image, store_bytes, stores,
 };
+
+/// So many bytes, as memory counts them; what no memory holds becomes the largest number.
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}

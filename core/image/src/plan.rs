@@ -3,8 +3,8 @@
 use std::mem;
 
 use crate::sealed::Sealing;
-use crate::store;
 use crate::weighted;
+use crate::{size, store};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 use tilewright_kernels::pack;
@@ -25,6 +25,14 @@ pub enum ImageBuildError {
     /// The image would be larger than 4 GiB.
     #[error("the plan image would have {0} bytes; at most 4 GiB can be addressed")]
     TooLarge(u64),
+    /// A memory of which the plan takes more than addresses reach.
+    #[error("the plan takes {bytes} bytes of the memory {space:?}; at most 4 GiB can be addressed")]
+    Space {
+        /// The memory.
+        space: Space,
+        /// Bytes that are needed.
+        bytes: u64,
+    },
     /// A constant block that does not belong to the model.
     #[error("constant block {index}: {reason}")]
     Constant {
@@ -70,6 +78,11 @@ pub(crate) fn with_stores(
     if u32::try_from(total).is_err() {
         return Err(ImageBuildError::TooLarge(total));
     }
+    let mut space_bytes = [0; Space::ALL.len()];
+    for (narrow, space) in space_bytes.iter_mut().zip(Space::ALL) {
+        let bytes = plan.space(space).0;
+        *narrow = u32::try_from(bytes).map_err(|_| ImageBuildError::Space { space, bytes })?;
+    }
     let tables = Tables::of(plan)?;
     let channels = block_bytes(plan, model, Space::Constants)?;
     let weights = block_bytes(plan, model, Space::Weights)?;
@@ -77,6 +90,7 @@ pub(crate) fn with_stores(
     let mut image = vec![0u8; header_bytes.next_multiple_of(ALIGNMENT)];
     let mut records = Vec::with_capacity(Section::ALL.len());
     let mut id = Sha256::new();
+    let narrow = |bytes| u32::try_from(bytes).map_err(|_| ImageBuildError::TooLarge(bytes as u64));
     for section in Section::ALL {
         let bytes: &[u8] = match section {
             Section::Constants => &channels,
@@ -89,8 +103,8 @@ pub(crate) fn with_stores(
         id.update(bytes);
         records.push(SectionRecord {
             kind: section as u32,
-            offset: image.len() as u32,
-            bytes: bytes.len() as u32,
+            offset: narrow(image.len())?,
+            bytes: narrow(bytes.len())?,
             crc: CRC.checksum(bytes),
         });
         image.extend_from_slice(bytes);
@@ -111,10 +125,11 @@ pub(crate) fn with_stores(
     let mut header = Header {
         magic: MAGIC,
         version: VERSION,
+        #[expect(clippy::cast_possible_truncation, reason = "there are fewer than twenty")]
         sections: Section::ALL.len() as u16,
         abi: FIRMWARE_ABI,
-        image_bytes: image.len() as u32,
-        space_bytes: plan.space_bytes.map(|bytes| bytes.0 as u32),
+        image_bytes: narrow(image.len())?,
+        space_bytes,
         board: board_id(&plan.board)?,
         plan_id: id.finalize().into(),
         header_crc: 0,
@@ -143,7 +158,7 @@ pub(crate) fn board_id(id: &str) -> Result<[u8; 24], ImageBuildError> {
 
 /// The bytes of a space of constants: its blocks at their offsets, zeros between.
 fn block_bytes(plan: &Plan, model: &Model, space: Space) -> Result<Vec<u8>, ImageBuildError> {
-    let mut bytes = vec![0u8; plan.space(space).0 as usize];
+    let mut bytes = vec![0u8; size(plan.space(space).0)];
     for (index, block) in plan.constants.iter().enumerate().filter(|(_, c)| c.space == space) {
         let place = range(block).and_then(|range| bytes.get_mut(range)).ok_or({
             let reason = "it lies outside of its section";
@@ -196,7 +211,9 @@ pub(crate) fn packed(
             let table = integer::table(model, node)?;
             take(&pack::table(|value| table[usize::from(value.cast_unsigned())]));
         }
-        ConstantRole::Nearest => take(&nearest(model, node)?),
+        ConstantRole::Nearest => {
+            take(&nearest(model, node)?.ok_or_else(|| wrong("its rows or columns are too many"))?);
+        }
         ConstantRole::Factors => {
             take(&pack::factors(&integer::local_response(model, node)?.factors));
         }
@@ -218,8 +235,45 @@ fn operand(model: &Model, node: &Node, input: u8) -> Option<Vec<u8>> {
     Some(data.as_i8()?.iter().map(|value| value.cast_unsigned()).collect())
 }
 
-fn nearest(model: &Model, node: &Node) -> Result<Vec<u8>, IntegerError> {
-    let [rows, columns] = integer::nearest(model, node)?
-        .map(|indices| indices.into_iter().map(|index| index as u16).collect::<Vec<u16>>());
-    Ok(pack::nearest(&rows, &columns))
+/// Nothing if there are more rows or columns than the kernel counts.
+fn nearest(model: &Model, node: &Node) -> Result<Option<Vec<u8>>, IntegerError> {
+    let indices = integer::nearest(model, node)?;
+    let narrow =
+        indices.map(|all| all.into_iter().map(u16::try_from).collect::<Result<Vec<_>, _>>());
+    let [Ok(rows), Ok(columns)] = narrow else { return Ok(None) };
+    Ok(Some(pack::nearest(&rows, &columns)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_plan::{Bytes, InputResidency};
+
+    #[test]
+    fn memories_beyond_4_gib_have_no_image() {
+        let mut plan = Plan {
+            model: String::new(),
+            board: String::new(),
+            strategy: String::new(),
+            input: InputResidency::Resident,
+            layers: Vec::new(),
+            tensors: Vec::new(),
+            ops: Vec::new(),
+            tiles: Vec::new(),
+            views: Vec::new(),
+            spans: Vec::new(),
+            constants: Vec::new(),
+            boot: None,
+            main: None,
+            space_bytes: [Bytes(0); 6],
+            sector_checksums: None,
+        };
+        let card = Space::Card;
+        for (bytes, is_right) in [(u32::MAX.into(), true), ((1 << 32) + 512, false)] {
+            plan.space_bytes[card as usize] = Bytes(bytes);
+            let wrong = ImageBuildError::Space { space: card, bytes };
+            let image = plan_image(&plan, &Model::default());
+            assert_eq!(image.map(|_| ()), if is_right { Ok(()) } else { Err(wrong) });
+        }
+    }
 }

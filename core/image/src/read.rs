@@ -105,7 +105,7 @@ mod tests {
     /// Flash contents with a plan's header for a board, at the place of `at`.
     fn flash(board: &str, at: &str) -> Vec<u8> {
         let at = tilewright_board::find(at).unwrap();
-        let mut bytes = vec![0xff; at.firmware.unwrap().flash_bytes.0 as usize];
+        let mut bytes = vec![0xff; crate::size(at.firmware.unwrap().flash_bytes.0)];
         bytes.extend(MAGIC);
         bytes.resize(bytes.len() + core::mem::offset_of!(Header, board) - MAGIC.len(), 0);
         bytes.extend(board.bytes());

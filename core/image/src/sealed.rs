@@ -10,7 +10,7 @@ use tilewright_plan::{Plan, SectorChecksums, Space};
 use tilewright_seal::{KEY_BYTES, Key, Piece, TAG_BYTES, Tag};
 
 use crate::plan::{ImageBuildError, Known};
-use crate::store;
+use crate::{size, store};
 
 const _: () = assert!(
     KEY_BYTES == SectorChecksums::KEY_WORDS * 4 && TAG_BYTES + 4 == SectorChecksums::PART_WORDS * 4
@@ -36,6 +36,10 @@ impl Sealing {
     pub fn known(self, plan: &Plan, model: &Model) -> Result<Known, ImageBuildError> {
         let mut words: Vec<u32> = words(self.key.bytes()).collect();
         self.each_piece(plan, model, &mut |_| {}, &mut |part, tag| {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a plan with a part beyond 4 GiB has no image"
+            )]
             words.push(part.start as u32);
             words.extend(self::words(&tag));
         })?;
@@ -64,7 +68,7 @@ impl Sealing {
                     return;
                 };
                 let until = if at < range.start { range.start } else { range.end };
-                let taken = (until - at).min(piece.len() as u64) as usize;
+                let taken = size(until - at).min(piece.len());
                 let (now, rest) = piece.split_at(taken);
                 at += taken as u64;
                 piece = rest;

@@ -13,6 +13,7 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::copy_checksums::copy_checksums;
 use crate::plan::{ImageBuildError, Known, board_id, packed, with_stores};
 use crate::sealed::Sealing;
+use crate::size;
 
 /// The spaces of a plan that have store images.
 pub fn stores(plan: &Plan) -> impl Iterator<Item = Space> + '_ {
@@ -48,11 +49,11 @@ pub(crate) fn for_each_piece(
     let mut end = STORE_ALIGNMENT as u64;
     let skip = |from: u64, to: u64, sink: &mut dyn FnMut(&[u8])| {
         const ZEROS: [u8; STORE_ALIGNMENT] = [0; STORE_ALIGNMENT];
-        let mut left = to.saturating_sub(from) as usize;
+        let mut left = to.saturating_sub(from);
         while left > 0 {
-            let part = left.min(ZEROS.len());
+            let part = size(left).min(ZEROS.len());
             sink(&ZEROS[..part]);
-            left -= part;
+            left -= part as u64;
         }
     };
     for (index, block) in blocks {
@@ -75,15 +76,14 @@ fn header(
     space: Space,
     crc: u32,
 ) -> Result<StoreHeader, ImageBuildError> {
-    let bytes = plan.space(space).0;
-    let store_bytes = u32::try_from(bytes).map_err(|_| ImageBuildError::TooLarge(bytes))?;
+    let narrow = |bytes| u32::try_from(bytes).map_err(|_| ImageBuildError::Space { space, bytes });
     let (image, _) = Header::read_from_prefix(plan_image)
         .map_err(|_| ImageBuildError::TooLarge(plan_image.len() as u64))?;
     let mut table = [SectionRecord::default(); 8];
     table[0] = SectionRecord {
         kind: STORE_WEIGHTS,
-        offset: STORE_ALIGNMENT as u32,
-        bytes: weight_bytes(plan, space) as u32,
+        offset: narrow(STORE_ALIGNMENT as u64)?,
+        bytes: narrow(weight_bytes(plan, space))?,
         crc,
     };
     let mut header = StoreHeader {
@@ -91,7 +91,7 @@ fn header(
         version: STORE_VERSION,
         sections: 1,
         space: space as u32,
-        store_bytes,
+        store_bytes: narrow(plan.space(space).0)?,
         board: board_id(&plan.board)?,
         plan_id: image.plan_id,
         table,

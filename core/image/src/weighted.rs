@@ -11,6 +11,8 @@ use tilewright_model::integer::{self, IntegerError};
 use tilewright_model::{Model, Node, Op as ModelOp};
 use tilewright_plan::{ChannelPart, Filters, Op, Packed};
 
+use crate::size;
+
 mod settled;
 
 /// Weights that are packed at once.
@@ -53,8 +55,8 @@ impl<'m> Weighted<'m> {
 
     /// Channels in pieces of [`AT_ONCE`] weights or a little more.
     fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-        let length = (self.filters.length as usize).max(1);
-        let together = (self.filters.together as usize).max(2);
+        let length = size(self.filters.length).max(1);
+        let together = size(self.filters.together).max(2);
         let step = (AT_ONCE / length).max(1).next_multiple_of(together);
         let end = range.end;
         range.step_by(step).map(move |first| first..end.min(first.saturating_add(step)))
@@ -62,21 +64,22 @@ impl<'m> Weighted<'m> {
 
     /// The weights of some channels, as the model has them.
     fn values(&self, channels: Range<usize>) -> Option<Cow<'m, [i8]>> {
-        let length = self.filters.length as usize;
+        let length = size(self.filters.length);
         self.source.integers(channels.start.checked_mul(length)?..channels.end.checked_mul(length)?)
     }
 
     /// The same as their kernel reads them.
     fn packed(&self, channels: Range<usize>) -> Option<Vec<u8>> {
         let Filters { packed, length, bytes, together } = self.filters;
+        let [length, bytes, together] = [length, bytes, together].map(size);
         // What lies beside an odd channel is the next one's, if there is one.
         let end = channels.end.next_multiple_of(if self.filters.are_paired() { 2 } else { 1 });
         let weights = self.values(channels.start..end.min(self.channels))?;
         Some(match packed {
             Packed::Natural => pack::weights(self.kernel, &weights),
-            Packed::Pairs => pack::paired_weights(&weights, length as usize, bytes as usize),
-            Packed::Transformed => pack::winograd_weights(&weights, length as usize / 9),
-            Packed::Sparse => pack::sparse_weights(&weights, length as usize, together as usize),
+            Packed::Pairs => pack::paired_weights(&weights, length, bytes),
+            Packed::Transformed => pack::winograd_weights(&weights, length / 9),
+            Packed::Sparse => pack::sparse_weights(&weights, length, together),
         })
     }
 
@@ -85,8 +88,8 @@ impl<'m> Weighted<'m> {
         let weights = self.source.integers(0..self.source.len())?;
         let packed = pack::weights(self.kernel, &weights);
         let Some(part) = part else { return Some(packed) };
-        let start = usize::try_from(self.filters.start(part.start.into())?).ok()?;
-        let bytes = usize::try_from(self.filters.all_bytes(part.channels.into())?).ok()?;
+        let start = size(self.filters.start(part.start.into())?);
+        let bytes = size(self.filters.all_bytes(part.channels.into())?);
         packed.get(start..start.checked_add(bytes)?).map(<[u8]>::to_vec)
     }
 }
@@ -139,7 +142,7 @@ fn constants(
     channels: &[Channel],
 ) -> Option<Vec<u8>> {
     let range = weighted.range(part)?;
-    let length = weighted.filters.length as usize;
+    let length = size(weighted.filters.length);
     if weighted.filters.packed == Packed::Natural {
         // Weights may have a zero point.
         let settled = channels.get(range)?.iter();
@@ -195,8 +198,8 @@ mod tests {
                 assert_eq!(joined, whole, "{step}");
             }
             let part = ChannelPart { start: 4, channels: 6 };
-            let start = weighted.filters.start(4).unwrap() as usize;
-            let end = start + weighted.filters.all_bytes(6).unwrap() as usize;
+            let start = size(weighted.filters.start(4).unwrap());
+            let end = start + size(weighted.filters.all_bytes(6).unwrap());
             let found = weighted.packed(weighted.range(Some(part)).unwrap()).unwrap();
             assert_eq!(found, whole[start..end]);
         }

@@ -58,7 +58,7 @@ mod tests {
                     assert!(
                         new.bias.unsigned_abs() <= MOST_BIAS && new.factor.shift >= -MOST_RIGHT
                     );
-                    let reach = 255 * weights as i32;
+                    let reach = 255 * i32::try_from(weights).unwrap();
                     for product in [-reach, -reach / 2, -1, 0, 1, reach / 3, reach] {
                         let [a, b] = [&old, &new].map(|c| c.factor.apply(c.bias + product));
                         assert_eq!(a, b, "{old:?} {new:?} {product}");
