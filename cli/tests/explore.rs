@@ -31,7 +31,9 @@ fn table(folder: &Path, rows: &str) -> String {
 fn all_forms_say_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let csv = folder.path().join("sizes.csv");
-    let output = scale(&["--limits", "520,0.001", "--json", "--csv", csv.to_str().unwrap()]);
+    let svg = folder.path().join("sizes.svg");
+    let drawn = ["--csv", csv.to_str().unwrap(), "--svg", svg.to_str().unwrap()];
+    let output = scale(&[&["--limits", "520,0.001", "--json"], &drawn[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let sizes = report["sizes"].as_array().unwrap();
@@ -50,6 +52,10 @@ fn all_forms_say_the_same() {
     ] {
         assert_eq!(report["kinds"][key], kind);
     }
+    let picture = std::fs::read_to_string(&svg).unwrap();
+    // The 13 of known accuracy and two of the legend; and the command that draws it again.
+    assert_eq!(picture.matches("<path ").count(), 15);
+    assert!(picture.contains("tilewright explore scale --limits 520,0.001"), "{picture}");
     let text = std::fs::read_to_string(csv).unwrap();
     assert_eq!(text.lines().count(), 166);
     let row = text.lines().find(|line| line.starts_with(&format!("{network},"))).unwrap();

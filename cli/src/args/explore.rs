@@ -27,6 +27,9 @@ pub struct Out {
     /// Write the table as comma-separated values
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Draw the figures as SVG
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -6,11 +6,13 @@ mod operators;
 mod scale;
 mod sweep;
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use tilewright_app::{Blame, Cancel, Diagnostic};
 use tilewright_explore::Experiment;
 use tilewright_planner::Stop;
-use tilewright_report::{CsvColumn, csv_table};
+use tilewright_report::{CsvColumn, Point, Scatter, Series, csv_table};
 
 use super::json;
 use crate::args::explore::{Explore, Out};
@@ -75,11 +77,30 @@ fn told<T: Serialize, R>(
     columns: &[CsvColumn<R>],
     rows: &[R],
     words: impl FnOnce(&T) -> String,
+    scatter: impl FnOnce(&T) -> Scatter,
 ) -> Result<Said, Diagnostic> {
+    if let Some(path) = &out.svg {
+        outputs::write(path, Readers::All, scatter(record).svg().as_bytes())?;
+    }
     if let Some(path) = &out.csv {
         outputs::write(path, Readers::All, csv_table(columns, rows).as_bytes())?;
     }
     Ok(Said::well(if out.json.json { json(record)? } else { words(record) }))
+}
+
+/// The command that is running, without the folder of the program.
+fn command() -> String {
+    let arguments = std::env::args().skip(1);
+    std::iter::once("tilewright".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// Series of points, in the order of their names.
+fn series(points: impl Iterator<Item = (String, Point)>) -> Vec<Series> {
+    let mut all: BTreeMap<String, Vec<Point>> = BTreeMap::new();
+    for (name, point) in points {
+        all.entry(name).or_default().push(point);
+    }
+    all.into_iter().map(|(name, points)| Series { name, points }).collect()
 }
 
 /// The text of what may be missing.

@@ -2,6 +2,7 @@
 //!
 //! Keys of serialised reports are snake_case with the unit in the name; scripts rely on them.
 
+mod canvas;
 mod compare;
 mod covered;
 mod csv;
@@ -24,6 +25,7 @@ mod remedy;
 mod run_report;
 mod run_result;
 mod scale;
+mod scatter_svg;
 mod schedule;
 mod sentence;
 mod settings;
@@ -66,6 +68,7 @@ pub use run_report::{
 };
 pub use run_result::{Comparison, LayerCheck, Mode, OutputValues, RunResult, UnknownMode};
 pub use scale::{Accuracy, Diminishing, ScaleReport, ScaledNetwork, TradeOff, WithinLimit};
+pub use scatter_svg::{Axis, Point, Scatter, Series};
 pub use schedule::Schedule;
 pub use sentence::sentence;
 pub use settings::{

@@ -1,11 +1,10 @@
 //! The memory map as a picture: SVG that stands alone, for papers and pages.
 
-mod canvas;
 mod section;
 
+use crate::canvas::{Anchor, Canvas};
 use crate::memory_map::{MemoryMap, PlacedTensor};
 use crate::plan_report::PlanReport;
-use canvas::{Anchor, Canvas};
 
 /// A plan to draw.
 #[derive(Clone, Copy, Debug)]

@@ -49,6 +49,14 @@ pub struct DistinctOperator {
 }
 
 impl DistinctOperator {
+    /// Operator and window, as in `DepthwiseConv2D 3x3`.
+    #[must_use]
+    pub fn class(&self) -> String {
+        let [height, width] = self.shape.window;
+        let op = &self.shape.op;
+        if op.contains("Conv") { format!("{op} {height}x{width}") } else { op.clone() }
+    }
+
     /// Cycles: of a run if there was one.
     #[must_use]
     pub fn cycles(&self) -> Option<u64> {

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use tilewright_app::Diagnostic;
 use tilewright_explore::Fit;
-use tilewright_report::{CsvColumn, FitCell, FitClaim, FitReport, Technique};
+use tilewright_report::{Axis, CsvColumn, FitCell, FitClaim, FitReport, Point, Scatter, Technique};
 
-use super::{End, some, take_steps, told};
+use super::{End, command, series, some, take_steps, told};
 use crate::args::explore::ExploreFit;
 use crate::text::{BOLD, DIM, Side, Table, bytes, micros};
 use crate::{Said, interrupt, load};
@@ -21,7 +21,7 @@ pub fn fit(options: &ExploreFit) -> Result<Said, Diagnostic> {
         cancel.check()?;
     }
     let record = experiment.report();
-    told(&options.out, &record, &COLUMNS, &record.cells, words)
+    told(&options.out, &record, &COLUMNS, &record.cells, words, scatter)
 }
 
 /// A cell, as comma-separated values.
@@ -44,6 +44,21 @@ const COLUMNS: [CsvColumn<FitCell>; 11] = [
     CsvColumn { head: "fits", field: |cell| cell.fits.to_string() },
     CsvColumn { head: "lacks", field: |cell| cell.lacks().join(" ") },
 ];
+
+/// RAM against flash, by technique (figures 4 and 6).
+fn scatter(record: &FitReport) -> Scatter {
+    let point = |cell: &FitCell| {
+        let [x, y] = [cell.sram_bytes, cell.flash_bytes].map(|bytes| bytes as f64 / 1024.0);
+        (cell.technique.name().to_owned(), Point { x, y, title: cell.title() })
+    };
+    Scatter {
+        title: format!("Twelve MobileNets on {}", record.board),
+        command: command(),
+        x: Axis { title: "SRAM in KiB (counted)".to_owned(), is_logarithmic: false },
+        y: Axis { title: "flash in KiB (counted)".to_owned(), is_logarithmic: false },
+        series: series(record.cells.iter().map(point)),
+    }
+}
 
 fn words(record: &FitReport) -> String {
     let FitReport { board, cells, claims } = record;

@@ -8,13 +8,13 @@ use tilewright_explore::{OPERATORS_BACKBONES, Operators};
 use tilewright_model::{Data, Model};
 use tilewright_planner::{Options, Strategy};
 use tilewright_report::{
-    CsvColumn, DistinctOperator, OperatorClaim, OperatorRun, OperatorUse, OperatorsNetwork,
-    OperatorsReport, WithKinds,
+    Axis, CsvColumn, DistinctOperator, OperatorClaim, OperatorRun, OperatorUse, OperatorsNetwork,
+    OperatorsReport, Point, Scatter, WithKinds,
 };
 use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits, Workers};
 
 use super::all_cores::on_all_cores;
-use super::{End, some, take_steps, told};
+use super::{End, command, series, some, take_steps, told};
 use crate::args::explore::ExploreOperators;
 use crate::text::{BOLD, DIM, Side, Table, number};
 use crate::{Said, interrupt, load};
@@ -42,7 +42,14 @@ pub fn operators(options: &ExploreOperators) -> Result<Said, Diagnostic> {
     }
     let record = WithKinds::of(experiment.report());
     let rows = rows(&record.report);
-    let said = told(&options.out, &record, &COLUMNS, &rows, |record| words(&record.report))?;
+    let said = told(
+        &options.out,
+        &record,
+        &COLUMNS,
+        &rows,
+        |record| words(&record.report),
+        |record| scatter(&record.report),
+    )?;
     Ok(match end {
         End::Whole => said,
         End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
@@ -166,6 +173,26 @@ const COLUMNS: [CsvColumn<Row>; 15] = [
         },
     },
 ];
+
+/// Figure 5.5: cycles against multiply-accumulates, by operator and window.
+fn scatter(record: &OperatorsReport) -> Scatter {
+    let point = |operator: &DistinctOperator| {
+        let cycles = operator.cycles()?;
+        let shape = &operator.shape;
+        let inputs = shape.inputs.iter().map(|one| dims(one)).collect::<Vec<_>>().join(" + ");
+        let title = format!("{} {inputs} to {}: {cycles} cycles", shape.op, dims(&shape.output));
+        let class = operator.class();
+        Some((class, Point { x: *operator.macs as f64, y: cycles as f64, title }))
+    };
+    let has_macs = |operator: &&DistinctOperator| *operator.macs > 0;
+    Scatter {
+        title: format!("Operators of mobile networks on {}", record.board),
+        command: command(),
+        x: Axis { title: "multiply-accumulates (counted)".to_owned(), is_logarithmic: true },
+        y: Axis { title: "cycles (modelled)".to_owned(), is_logarithmic: true },
+        series: series(record.operators.iter().filter(has_macs).filter_map(point)),
+    }
+}
 
 fn words(record: &OperatorsReport) -> String {
     let emulated: usize = record.classes.iter().map(|class| *class.emulated).sum();

@@ -9,10 +9,11 @@ use tilewright_explore::{
 };
 use tilewright_plan::Micros;
 use tilewright_report::{
-    CsvColumn, Measured, ScaleReport, ScaledNetwork, SweepPlan, WithKinds, plain,
+    Axis, CsvColumn, Measured, Point, ScaleReport, ScaledNetwork, Scatter, SweepPlan, WithKinds,
+    plain,
 };
 
-use super::{End, some, take_steps, told};
+use super::{End, command, series, some, take_steps, told};
 use crate::args::explore::ExploreScale;
 use crate::text::{BOLD, DIM, Side, Table, bytes, number};
 use crate::{Said, files, interrupt, load};
@@ -36,9 +37,14 @@ pub fn scale(options: &ExploreScale) -> Result<Said, Diagnostic> {
     let mut experiment = experiment.map_err(|error| wrong(&error, backbone, options))?;
     let end = take_steps(&mut experiment, &cancel, &board.id)?;
     let record = WithKinds::of(experiment.report());
-    let said = told(&options.out, &record, &COLUMNS, &record.report.sizes, |record| {
-        words(&record.report)
-    })?;
+    let said = told(
+        &options.out,
+        &record,
+        &COLUMNS,
+        &record.report.sizes,
+        |record| words(&record.report),
+        |record| scatter(&record.report),
+    )?;
     Ok(match end {
         End::Whole => said,
         End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
@@ -156,6 +162,25 @@ fn cells(record: &ScaleReport, network: &str) -> Vec<String> {
     ]
     .map(some)
     .to_vec()
+}
+
+/// Accuracy against latency.
+fn scatter(record: &ScaleReport) -> Scatter {
+    let point = |size: &ScaledNetwork| {
+        let at = size.trade_off()?;
+        let network = &size.row.key.network;
+        let is_best = record.front.contains(network);
+        let series = if is_best { "no other is faster and as accurate" } else { "others" };
+        let (x, y, title) = (at.latency_us / 1e3, at.percent, network.clone());
+        Some((series.to_owned(), Point { x, y, title }))
+    };
+    Scatter {
+        title: format!("{} on {}, {}", record.backbone, record.board, record.strategy),
+        command: command(),
+        x: Axis { title: "latency in milliseconds (modelled)".to_owned(), is_logarithmic: false },
+        y: Axis { title: "int8 accuracy in per cent (measured)".to_owned(), is_logarithmic: false },
+        series: series(record.sizes.iter().filter_map(point)),
+    }
 }
 
 fn words(record: &ScaleReport) -> String {

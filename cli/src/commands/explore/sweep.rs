@@ -10,11 +10,13 @@ use std::sync::Arc;
 use tilewright_app::{Blame, Cancel, Diagnostic, zoo};
 use tilewright_explore::{BuiltModel, Dimensions, ExploreError, Sweep, SweepModel};
 use tilewright_plan::Hertz;
-use tilewright_report::{CsvColumn, SweepKey, SweepPlan, SweepRow, WithKinds, plain};
+use tilewright_report::{
+    Axis, CsvColumn, Point, Scatter, SweepKey, SweepPlan, SweepRow, WithKinds, plain,
+};
 use tilewright_runner::Native;
 
 use super::all_cores::on_all_cores;
-use super::{End, some, stop, told};
+use super::{End, command, series, some, stop, told};
 use crate::args::explore::ExploreSweep;
 use crate::args::{ModelFile, Quantised};
 use crate::progress::Teller;
@@ -59,8 +61,14 @@ pub fn sweep(options: &ExploreSweep) -> Result<Said, Diagnostic> {
     let rows: Vec<SweepRow> = keys.iter().filter_map(|key| rows.remove(key)).collect();
     let of = keys.len();
     let record = WithKinds::of(Record { rows, of });
-    let said =
-        told(&options.out, &record, &COLUMNS, &record.report.rows, |record| words(&record.report))?;
+    let said = told(
+        &options.out,
+        &record,
+        &COLUMNS,
+        &record.report.rows,
+        |record| words(&record.report),
+        |record| scatter(&record.report),
+    )?;
     Ok(match end {
         End::Whole => said,
         End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
@@ -239,6 +247,22 @@ const COLUMNS: [CsvColumn<SweepRow>; 15] = [
     },
     CsvColumn { head: "problem", field: |row| some(row.problem.clone()) },
 ];
+
+/// Latency against SRAM, by strategy.
+fn scatter(record: &Record) -> Scatter {
+    let point = |row: &SweepRow| {
+        let (x, y) = (plan(row)?.sram_bytes.0 as f64 / 1024.0, row.latency_us()? / 1e3);
+        let title = format!("{} on {}", row.key.network, row.key.board);
+        Some((row.key.strategy.clone(), Point { x, y, title }))
+    };
+    Scatter {
+        title: "Plans that fit".to_owned(),
+        command: command(),
+        x: Axis { title: "SRAM in KiB (counted)".to_owned(), is_logarithmic: true },
+        y: Axis { title: "latency in milliseconds (modelled)".to_owned(), is_logarithmic: true },
+        series: series(record.rows.iter().filter_map(point)),
+    }
+}
 
 fn words(Record { rows, of }: &Record) -> String {
     let fitting = rows.iter().filter(|row| row.latency_us().is_some()).count();

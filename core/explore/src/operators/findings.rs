@@ -34,19 +34,11 @@ impl Sum {
     }
 }
 
-fn class(operator: &DistinctOperator) -> String {
-    let [height, width] = operator.shape.window;
-    match operator.shape.op.as_str() {
-        op @ (CONV | DEPTHWISE) => format!("{op} {height}x{width}"),
-        op => op.to_owned(),
-    }
-}
-
 /// By operator and window.
 pub fn classes(operators: &[DistinctOperator]) -> Vec<OperatorClass> {
     let mut classes: BTreeMap<String, Vec<&DistinctOperator>> = BTreeMap::new();
     for operator in operators {
-        classes.entry(class(operator)).or_default().push(operator);
+        classes.entry(operator.class()).or_default().push(operator);
     }
     let of_class = |(name, all): (String, Vec<&DistinctOperator>)| {
         let mut sum = Sum::default();
@@ -69,7 +61,7 @@ fn by_budget(operators: &[DistinctOperator]) -> BTreeMap<String, BTreeMap<u32, f
     for operator in operators.iter().filter(|one| *one.macs > 0 && one.cycles().is_some()) {
         let mut own = Sum::default();
         own.add(operator);
-        sums.entry(class(operator)).or_default().entry(own.budget()).or_default().add(operator);
+        sums.entry(operator.class()).or_default().entry(own.budget()).or_default().add(operator);
     }
     let rates = |sums: BTreeMap<u32, Sum>| {
         sums.into_iter().filter_map(|(budget, sum)| Some((budget, sum.cycles_a_mac()?))).collect()

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::canvas::{Anchor, Canvas};
 use super::{Drawn, WIDTH};
+use crate::canvas::{Anchor, Canvas};
 use crate::memory_map::{MemoryRow, PlacedTensor, TensorUse};
 use tilewright_plan::{Space, grouped};
 

@@ -8,6 +8,16 @@ pub struct Canvas {
     text: String,
 }
 
+/// Circle, square, triangle, diamond, cross, upside-down triangle, around the origin.
+const MARKS: [&str; 6] = [
+    "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0Z",
+    "M-2.7-2.7H2.7V2.7H-2.7Z",
+    "M0-3.4L3.2 2.6H-3.2Z",
+    "M0-3.8L3.2 0L0 3.8L-3.2 0Z",
+    "M-3-1H-1V-3H1V-1H3V1H1V3H-1V1H-3Z",
+    "M0 3.4L3.2-2.6H-3.2Z",
+];
+
 /// Where a text stands relative to its point.
 #[derive(Clone, Copy, Debug)]
 pub enum Anchor {
@@ -43,6 +53,16 @@ impl Canvas {
         let _ = writeln!(
             self.text,
             "<line class=\"{class}\" x1=\"{x1:.2}\" y1=\"{y1:.2}\" x2=\"{x2:.2}\" y2=\"{y2:.2}\"/>"
+        );
+    }
+
+    /// A mark that says `title`; its form is that of the series of this number.
+    pub fn mark(&mut self, class: &str, series: usize, [x, y]: [f64; 2], title: &str) {
+        let path = MARKS[series % MARKS.len()];
+        let title = escaped(title);
+        let _ = writeln!(
+            self.text,
+            "<path class=\"{class}\" transform=\"translate({x:.1} {y:.1})\" d=\"{path}\"><title>{title}</title></path>"
         );
     }
 
