@@ -10,6 +10,7 @@
 //! name gives the same bytes everywhere.
 
 mod catalogue;
+pub mod cells;
 mod name;
 mod net;
 mod networks;
