@@ -1,5 +1,6 @@
 //! What the zoo holds, with what publications say of it.
 
+mod cells;
 mod thesis;
 
 use crate::name::Parameters;
@@ -40,6 +41,15 @@ pub struct Publication {
     pub difference: Option<&'static str>,
 }
 
+/// Sizes of a stack of cells that can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StackSpans {
+    /// Channels of the first cells.
+    pub channels: Span<usize>,
+    /// Cells.
+    pub cells: Span<usize>,
+}
+
 /// A network of the zoo.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -53,12 +63,16 @@ pub struct Entry {
     pub width: Option<Span<f64>>,
     /// Resolutions, if it has them.
     pub resolution: Option<Span<usize>>,
+    /// Sizes of a stack of cells, if it is one.
+    pub stack: Option<StackSpans>,
     /// What publications say.
     pub publications: &'static [Publication],
     pub(crate) build: fn(&Parameters) -> Result<Built, String>,
 }
 
 const WIDTHS: Option<Span<f64>> = Some(Span { least: 0.05, most: 2.0, step: 0.05, default: 1.0 });
+
+pub(crate) use cells::OF_GENOTYPE;
 
 const fn pixels(least: usize, most: usize, step: usize, default: usize) -> Option<Span<usize>> {
     Some(Span { least, most, step, default })
@@ -128,6 +142,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "digits, 32×32 grey; LeCun et al. 1998",
         width: None,
         resolution: None,
+        stack: None,
         publications: &[parameters("lenet5", 61_706, 0, "Unlu 2020, section 3")],
         build: classic::lenet5,
     },
@@ -137,6 +152,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "a worked example of orders, 10×10 with 8 channels; Sudharsan et al., figure 1",
         width: None,
         resolution: None,
+        stack: None,
         publications: &[],
         build: example::two_branches,
     },
@@ -146,6 +162,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "the CIFAR-10 example of CMSIS-NN; Lai et al. 2018",
         width: None,
         resolution: None,
+        stack: None,
         publications: &[],
         build: classic::cifar10_cmsis,
     },
@@ -155,6 +172,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "MLPerf Tiny keyword spotting; Zhang et al. 2017",
         width: None,
         resolution: None,
+        stack: None,
         publications: &[
             parameters("ds-cnn", 24_908, 4, MLPERF),
             macs("ds-cnn", 2_700_000, "Zhang et al. 2017, table 5: 5.4 million operations")
@@ -168,6 +186,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "MLPerf Tiny image classification, CIFAR-10",
         width: None,
         resolution: None,
+        stack: None,
         publications: &[parameters("resnet8", 78_666, 4, MLPERF)],
         build: tiny::resnet8,
     },
@@ -177,6 +196,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "MLPerf Tiny's larger image classification (IC02), CIFAR-10",
         width: None,
         resolution: None,
+        stack: None,
         publications: &[macs("resnet8-large", 76_473_920, "MLPerf Tiny's float TFLite file")],
         build: tiny::resnet8_large,
     },
@@ -186,6 +206,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "MLPerf Tiny anomaly detection, ToyADMOS",
         width: None,
         resolution: None,
+        stack: None,
         publications: &[parameters("autoencoder", 269_992, 4, MLPERF)],
         build: tiny::autoencoder,
     },
@@ -195,6 +216,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "MLPerf Tiny visual wake words: MobileNetV1 0.25, 96×96 colour",
         width: None,
         resolution: None,
+        stack: None,
         publications: &[parameters("vww", 221_794, 4, MLPERF)],
         build: tiny::vww,
     },
@@ -204,6 +226,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "TensorFlow Lite Micro's person detection: MobileNetV1 0.25, 96×96 grey",
         width: None,
         resolution: None,
+        stack: None,
         publications: &[],
         build: tiny::person_detect,
     },
@@ -213,6 +236,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Krizhevsky et al. 2012, two groups",
         width: None,
         resolution: pixels(67, 512, 32, 227),
+        stack: None,
         publications: &[
             parameters("alexnet", 60_965_224, 0, "the authors' release for Caffe"),
             macs("alexnet", 724_000_000, "Sze et al. 2017, table 3"),
@@ -225,6 +249,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "AlexNet as one tower, as SwapNN counts it",
         width: None,
         resolution: pixels(67, 512, 32, 227),
+        stack: None,
         publications: &[parameters(
             "alexnet-ungrouped",
             62_378_344,
@@ -239,6 +264,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Zeiler and Fergus 2013",
         width: None,
         resolution: pixels(64, 512, 32, 224),
+        stack: None,
         publications: &[],
         build: classic::zfnet,
     },
@@ -248,6 +274,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Simonyan and Zisserman 2014, configuration D",
         width: None,
         resolution: pixels(32, 512, 32, 224),
+        stack: None,
         publications: &[published("vgg16", 138_357_544, 15_470_000_000, 0, TORCHVISION)],
         build: classic::vgg16,
     },
@@ -257,6 +284,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Szegedy et al. 2014, without auxiliary classifiers",
         width: None,
         resolution: pixels(64, 1024, 32, 224),
+        stack: None,
         publications: &[
             parameters("googlenet", 6_998_552, 0, "BVLC's release for Caffe"),
             macs("googlenet", 1_500_000_000, "Szegedy et al. 2014, section 1")
@@ -270,6 +298,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Szegedy et al. 2015, without auxiliary classifier",
         width: None,
         resolution: pixels(75, 1024, 32, 299),
+        stack: None,
         publications: &[published("inception-v3", 23_834_568, 5_713_000_000, 1, TORCHVISION)],
         build: inception::inception_v3,
     },
@@ -279,6 +308,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "He et al. 2015",
         width: None,
         resolution: PHONE,
+        stack: None,
         publications: &[published("resnet18", 11_689_512, 1_814_000_000, 1, TORCHVISION)],
         build: resnet::resnet18,
     },
@@ -288,6 +318,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "He et al. 2015, stride in the 3×3 layers",
         width: None,
         resolution: PHONE,
+        stack: None,
         publications: &[published("resnet50", 25_557_032, 4_089_000_000, 1, TORCHVISION)],
         build: resnet::resnet50,
     },
@@ -297,6 +328,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Huang et al. 2016",
         width: None,
         resolution: PHONE,
+        stack: None,
         publications: &[published("densenet121", 7_978_856, 2_834_000_000, 1, TORCHVISION)],
         build: dense::densenet121,
     },
@@ -306,6 +338,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Iandola et al. 2016, version 1.0",
         width: None,
         resolution: PHONE,
+        stack: None,
         publications: &[published("squeezenet", 1_248_424, 819_000_000, 0, TORCHVISION)],
         build: dense::squeezenet,
     },
@@ -315,6 +348,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "SqueezeNet's second release",
         width: None,
         resolution: PHONE,
+        stack: None,
         publications: &[published("squeezenet-1.1", 1_235_496, 349_000_000, 0, TORCHVISION)],
         build: dense::squeezenet_1_1,
     },
@@ -324,6 +358,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Zhang et al. 2017, three groups",
         width: Some(Span { least: 0.25, most: 2.0, step: 0.25, default: 1.0 }),
         resolution: PHONE,
+        stack: None,
         publications: &[macs("shufflenet-v1", 137_000_000, "Zhang et al. 2017, table 1")],
         build: shufflenet::shufflenet_v1,
     },
@@ -333,6 +368,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Ma et al. 2018",
         width: Some(Span { least: 0.5, most: 2.0, step: 0.5, default: 1.0 }),
         resolution: PHONE,
+        stack: None,
         publications: &[
             published("shufflenet-v2", 2_278_604, 145_000_000, 1, TORCHVISION),
             parameters("shufflenet-v2-w0.5", 1_366_792, 1, TORCHVISION),
@@ -347,6 +383,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Howard et al. 2017",
         width: WIDTHS,
         resolution: PHONE,
+        stack: None,
         publications: &[
             published(
                 "mobilenet-v1",
@@ -366,6 +403,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Sandler et al. 2018",
         width: WIDTHS,
         resolution: PHONE,
+        stack: None,
         publications: &[published("mobilenet-v2", 3_504_872, 301_000_000, 1, TORCHVISION)],
         build: mobilenet::mobilenet_v2,
     },
@@ -375,6 +413,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Howard et al. 2019",
         width: WIDTHS,
         resolution: PHONE,
+        stack: None,
         publications: &[
             published("mobilenet-v3-small", 2_542_856, 57_000_000, 1, TORCHVISION).but(ROUNDED)
         ],
@@ -386,6 +425,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Howard et al. 2019",
         width: WIDTHS,
         resolution: PHONE,
+        stack: None,
         publications: &[published("mobilenet-v3-large", 5_483_032, 217_000_000, 1, TORCHVISION)],
         build: searched::mobilenet_v3_large,
     },
@@ -397,6 +437,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Tan et al. 2018, B1",
         width: WIDTHS,
         resolution: PHONE,
+        stack: None,
         publications: &[
             published("mnasnet", 4_383_312, 314_000_000, 1, TORCHVISION),
             published("mnasnet-w0.75", 3_170_208, 215_000_000, 1, TORCHVISION),
@@ -411,6 +452,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Cai, Zhu and Han 2018",
         width: WIDTHS,
         resolution: PHONE,
+        stack: None,
         publications: &[published(
             "proxylessnas-mobile",
             4_080_512,
@@ -427,6 +469,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Lin et al. 2020, 10 frames a second on an M7",
         width: WIDTHS,
         resolution: pixels(32, 512, 16, 48),
+        stack: None,
         publications: &[published("mcunet-in0", 750_000, 6_400_000, 1, MCUNET).but(ROUNDED)],
         build: searched::mcunet_in0,
     },
@@ -436,6 +479,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Lin et al. 2020, 5 frames a second on an M7",
         width: WIDTHS,
         resolution: pixels(32, 512, 16, 96),
+        stack: None,
         publications: &[published("mcunet-in1", 640_000, 12_800_000, 1, MCUNET).but(ROUNDED)],
         build: searched::mcunet_in1,
     },
@@ -445,6 +489,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Lin et al. 2020, 256 KB of SRAM",
         width: WIDTHS,
         resolution: pixels(32, 512, 16, 160),
+        stack: None,
         publications: &[published("mcunet-in2", 730_000, 67_300_000, 1, MCUNET)],
         build: searched::mcunet_in2,
     },
@@ -454,6 +499,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Lin et al. 2020, 320 KB of SRAM",
         width: WIDTHS,
         resolution: pixels(32, 512, 16, 176),
+        stack: None,
         publications: &[published("mcunet-in3", 740_000, 81_800_000, 1, MCUNET)],
         build: searched::mcunet_in3,
     },
@@ -463,6 +509,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Lin et al. 2020, 512 KB of SRAM",
         width: WIDTHS,
         resolution: pixels(32, 512, 16, 160),
+        stack: None,
         publications: &[published("mcunet-in4", 1_730_000, 125_900_000, 1, MCUNET)],
         build: searched::mcunet_in4,
     },
@@ -472,6 +519,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Tan and Le 2019",
         width: None,
         resolution: PHONE,
+        stack: None,
         publications: &[published("efficientnet-b0", 5_288_548, 386_000_000, 1, TORCHVISION)],
         build: searched::efficientnet_b0,
     },
@@ -481,18 +529,26 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "Zoph et al. 2017, NASNet-A (4 @ 1056)",
         width: None,
         resolution: PHONE,
+        stack: None,
         publications: &[
             parameters("nasnet-mobile", 5_326_716, 3, "Keras"),
             macs("nasnet-mobile", 564_000_000, "Zoph et al. 2017, table 3"),
         ],
         build: nasnet::nasnet_mobile,
     },
+    cells::AMOEBANET_A,
+    cells::NASNET_A,
+    cells::DARTS,
+    cells::DEFF_ARTS_001,
+    cells::DEFF_ARTS_002,
+    cells::DEFF_ARTS_004,
     Entry {
         name: "posenet",
         family: "Dense prediction",
         about: "poses of people on MobileNetV1; Papandreou et al. 2018",
         width: WIDTHS,
         resolution: pixels(33, 1025, 32, 257),
+        stack: None,
         publications: &[],
         build: mobilenet::posenet,
     },
@@ -502,6 +558,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "segmentation on MobileNetV2; Chen et al. 2017",
         width: WIDTHS,
         resolution: pixels(33, 1025, 32, 257),
+        stack: None,
         publications: &[published(
             "deeplab-v3-r513",
             2_110_000,
@@ -517,6 +574,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         about: "text in pictures on ResNet-50; Zhou et al. 2017",
         width: None,
         resolution: pixels(64, 1024, 32, 320),
+        stack: None,
         publications: &[],
         build: resnet::east,
     },

@@ -21,8 +21,11 @@ use tilewright_model::Model;
 use tilewright_model::prune::{PruneError, Pruning, prune};
 use tilewright_model::quantise::{self, QuantiseError};
 
-pub use catalogue::{Entry, Publication, Span};
+use cells::Genotype;
+
+pub use catalogue::{Entry, Publication, Span, StackSpans};
 pub use name::Parameters;
+pub use networks::cells::Stack;
 
 /// Why there is no such network.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -93,7 +96,7 @@ pub fn entries() -> &'static [Entry] {
 pub struct Network {
     /// The entry.
     pub entry: &'static Entry,
-    /// Width and resolution.
+    /// Width and resolution, or the size of its stack of cells.
     pub parameters: Parameters,
     /// The name, without parameters that are as usual.
     pub name: String,
@@ -116,14 +119,42 @@ pub fn canonical(name: &str) -> Result<String, ZooError> {
 pub fn network(name: &str) -> Result<Network, ZooError> {
     let (entry, parameters) = name::parse(name)?;
     let name = name::canonical(entry, &parameters);
+    finished(entry, parameters, name, (entry.build)(&parameters))
+}
+
+/// A network that was built, verified.
+fn finished(
+    entry: &'static Entry,
+    parameters: Parameters,
+    name: String,
+    built: Result<net::Built, String>,
+) -> Result<Network, ZooError> {
     let impossible = |reason: String| ZooError::Impossible { name: name.clone(), reason };
-    let mut built = (entry.build)(&parameters).map_err(impossible)?;
+    let mut built = built.map_err(impossible)?;
     built.model.name.clone_from(&name);
     built.model.verify().map_err(|error| impossible(error.to_string()))?;
     Ok(Network { entry, parameters, name, built })
 }
 
+/// Builds a network stacked from a genotype's cells; weights are not made. Its name tells its size, not its cells.
+///
+/// # Errors
+/// If the stack's size is impossible, or a step of the genotype connects nothing.
+pub fn of_genotype(genotype: &Genotype, stack: &Stack) -> Result<Network, ZooError> {
+    let Stack { cells, channels, resolution, .. } = *stack;
+    let name = format!("cells-r{resolution}-c{channels}-n{cells}");
+    let built = networks::cells::of_genotype(genotype, stack);
+    let parameters = Parameters { width: 1.0, resolution, channels, cells };
+    finished(catalogue::OF_GENOTYPE, parameters, name, built)
+}
+
 impl Network {
+    /// The name of this network with another width and resolution; those that it does not have stay out.
+    #[must_use]
+    pub fn name_in(&self, width: f64, resolution: usize) -> String {
+        name::canonical(self.entry, &Parameters { width, resolution, ..self.parameters })
+    }
+
     /// The float model.
     #[must_use]
     pub const fn float(&self) -> &Model {

@@ -1,7 +1,7 @@
-//! Names: a network, then its parameters: `mobilenet-v2-w0.35-r96`.
+//! Names: a network, then its parameters: `mobilenet-v2-w0.35-r96`, `darts-cells-r16-c8-n8`.
 
 use crate::ZooError;
-use crate::catalogue::{ENTRIES, Entry};
+use crate::catalogue::{ENTRIES, Entry, Span, StackSpans};
 
 /// What a name gives besides the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,9 +10,25 @@ pub struct Parameters {
     pub width: f64,
     /// Height and width of the input in pixels; 0 for networks of one size.
     pub resolution: usize,
+    /// Channels of the first cells; 0 for networks that are not stacked from cells.
+    pub channels: usize,
+    /// Number of cells; 0 likewise.
+    pub cells: usize,
 }
 
 impl Parameters {
+    /// Those of a name without any.
+    fn usual(entry: &Entry) -> Self {
+        let of_stack =
+            |of: fn(StackSpans) -> Span<usize>| entry.stack.map_or(0, |stack| of(stack).default);
+        Self {
+            width: entry.width.map_or(1.0, |span| span.default),
+            resolution: entry.resolution.map_or(0, |span| span.default),
+            channels: of_stack(|stack| stack.channels),
+            cells: of_stack(|stack| stack.cells),
+        }
+    }
+
     /// Height, width and channels of a square picture.
     pub(crate) const fn picture(&self, channels: usize) -> [usize; 3] {
         [self.resolution, self.resolution, channels]
@@ -34,49 +50,92 @@ pub(crate) fn parse(name: &str) -> Result<(&'static Entry, Parameters), ZooError
     let Some((entry, rest)) = known else {
         return Err(ZooError::Unknown { name: name.to_owned(), nearest: nearest(&plain) });
     };
-    let mut parameters = Parameters {
-        width: entry.width.map_or(1.0, |span| span.default),
-        resolution: entry.resolution.map_or(0, |span| span.default),
-    };
-    for (letter, value) in parts(rest).unwrap_or_default() {
-        let parameter = if letter == 'w' { "width" } else { "resolution" };
+    let mut parameters = Parameters::usual(entry);
+    for part in parts(rest).unwrap_or_default() {
+        let parameter = part.letter.parameter();
         let lacks = || ZooError::NoParameter { network: entry.name, parameter };
         let wrong = |range: String| ZooError::OutOfRange {
             network: entry.name,
             parameter,
-            given: value.to_owned(),
+            given: part.number.to_owned(),
             range,
         };
-        if letter == 'w' {
-            let span = entry.width.ok_or_else(lacks)?;
-            let width: f64 = value.parse().unwrap_or(f64::NAN);
-            if !(span.least..=span.most).contains(&width) {
-                return Err(wrong(format!("{} to {}", span.least, span.most)));
+        let whole = |span: Option<Span<usize>>, unit: &str| {
+            let span = span.ok_or_else(lacks)?;
+            let number = part.number.parse().unwrap_or(usize::MAX);
+            match (span.least..=span.most).contains(&number) {
+                true => Ok(number),
+                false => Err(wrong(format!("{} to {}{unit}", span.least, span.most))),
             }
-            parameters.width = width;
-        } else {
-            let span = entry.resolution.ok_or_else(lacks)?;
-            let resolution = value.parse().unwrap_or(usize::MAX);
-            if !(span.least..=span.most).contains(&resolution) {
-                return Err(wrong(format!("{} to {} pixels", span.least, span.most)));
+        };
+        match part.letter {
+            Letter::Width => {
+                let span = entry.width.ok_or_else(lacks)?;
+                let width: f64 = part.number.parse().unwrap_or(f64::NAN);
+                if !(span.least..=span.most).contains(&width) {
+                    return Err(wrong(format!("{} to {}", span.least, span.most)));
+                }
+                parameters.width = width;
             }
-            parameters.resolution = resolution;
+            Letter::Resolution => parameters.resolution = whole(entry.resolution, " pixels")?,
+            Letter::Channels => {
+                parameters.channels = whole(entry.stack.map(|stack| stack.channels), "")?;
+            }
+            Letter::Cells => parameters.cells = whole(entry.stack.map(|stack| stack.cells), "")?,
         }
     }
     Ok((entry, parameters))
 }
 
+/// What a number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Letter {
+    Width,
+    Resolution,
+    Channels,
+    Cells,
+}
+
+impl Letter {
+    const fn of(letter: char) -> Option<Self> {
+        match letter {
+            'w' => Some(Self::Width),
+            'r' => Some(Self::Resolution),
+            'c' => Some(Self::Channels),
+            'n' => Some(Self::Cells),
+            _ => None,
+        }
+    }
+
+    const fn parameter(self) -> &'static str {
+        match self {
+            Self::Width => "width",
+            Self::Resolution => "resolution",
+            Self::Channels => "number of channels",
+            Self::Cells => "number of cells",
+        }
+    }
+}
+
+/// A letter and its number.
+#[derive(Clone, Copy, Debug)]
+struct Part<'n> {
+    letter: Letter,
+    number: &'n str,
+}
+
 /// `-w0.35-r96` as letters and numbers, each letter once; nothing if it is something else.
-fn parts(rest: &str) -> Option<Vec<(char, &str)>> {
-    let mut found: Vec<(char, &str)> = Vec::new();
+fn parts(rest: &str) -> Option<Vec<Part<'_>>> {
+    let mut found: Vec<Part<'_>> = Vec::new();
     for part in rest.strip_prefix('-')?.split('-') {
-        let letter = part.chars().next().filter(|letter| matches!(letter, 'w' | 'r'))?;
+        let letter = part.chars().next().and_then(Letter::of)?;
         let number = &part[1..];
-        let digits = number.chars().all(|c| c.is_ascii_digit() || (letter == 'w' && c == '.'));
-        if number.is_empty() || !digits || found.iter().any(|(known, _)| *known == letter) {
+        let has_point = letter == Letter::Width;
+        let digits = number.chars().all(|c| c.is_ascii_digit() || (has_point && c == '.'));
+        if number.is_empty() || !digits || found.iter().any(|known| known.letter == letter) {
             return None;
         }
-        found.push((letter, number));
+        found.push(Part { letter, number });
     }
     Some(found)
 }
@@ -84,11 +143,18 @@ fn parts(rest: &str) -> Option<Vec<(char, &str)>> {
 /// The name that [`parse`] gives these parameters for; those that are as usual are left out.
 pub(crate) fn canonical(entry: &Entry, parameters: &Parameters) -> String {
     let mut name = entry.name.to_owned();
-    if entry.width.is_some_and(|span| span.default != parameters.width) {
+    let usual = Parameters::usual(entry);
+    if usual.width != parameters.width {
         name.push_str(&format!("-w{}", parameters.width));
     }
-    if entry.resolution.is_some_and(|span| span.default != parameters.resolution) {
-        name.push_str(&format!("-r{}", parameters.resolution));
+    for (letter, usual, number) in [
+        ('r', usual.resolution, parameters.resolution),
+        ('c', usual.channels, parameters.channels),
+        ('n', usual.cells, parameters.cells),
+    ] {
+        if number != usual {
+            name.push_str(&format!("-{letter}{number}"));
+        }
     }
     name
 }
@@ -152,6 +218,8 @@ mod tests {
         assert_eq!(name_of("MobileNet-V2-w1-r224"), "mobilenet-v2");
         assert_eq!(name_of("mobilenet-v3-small-w0.75"), "mobilenet-v3-small-w0.75");
         assert_eq!(name_of("squeezenet-1.1"), "squeezenet-1.1");
+        assert_eq!(name_of("darts-cells-n8-c8-r16"), "darts-cells-r16-c8-n8");
+        assert_eq!(name_of("darts-cells-n20-c36-r32"), "darts-cells");
     }
 
     #[test]
@@ -183,6 +251,11 @@ mod tests {
         ] {
             assert!(matches!(parse(name), Err(ZooError::OutOfRange { .. })), "{name}");
         }
+        for name in ["darts-cells-n2", "darts-cells-c9999", "darts-cells-n8-r3"] {
+            assert!(matches!(parse(name), Err(ZooError::OutOfRange { .. })), "{name}");
+        }
+        let lacks = parse("mobilenet-v2-n8");
+        assert!(matches!(lacks, Err(ZooError::NoParameter { parameter: "number of cells", .. })));
         let lacks = parse("lenet5-w0.5");
         assert!(matches!(lacks, Err(ZooError::NoParameter { parameter: "width", .. })));
         for name in

@@ -1,5 +1,6 @@
 //! The networks, one function each.
 
+pub(crate) mod cells;
 pub(crate) mod classic;
 pub(crate) mod dense;
 pub(crate) mod example;

@@ -15,8 +15,8 @@
 /// expected one by some tens of percent in deep networks.
 const DEVIATIONS: f64 = 6.0;
 
-/// The same for depthwise layers, whose sums are over few taps of one channel, and for residual
-/// sums, whose summands depend on each other.
+/// The same for depthwise layers, whose sums are over few taps of one channel, for residual sums, whose
+/// summands depend on each other, and for the layers between narrow cells, whose errors grow with the stack.
 const LONG_TAILED: f64 = 9.0;
 
 /// Share of a window's variance that its mean keeps: neighbouring pixels of a channel resemble each
@@ -43,8 +43,8 @@ impl Statistics {
     pub(crate) const PIXELS: Self = Self { mean: 0.5, square: 1.0 / 3.0, low: 0.0, high: 1.0 };
 
     /// Values of mean 0 and this variance, before an activation.
-    pub(crate) fn sum(variance: f64, depthwise: bool) -> Self {
-        let deviations = if depthwise { LONG_TAILED } else { DEVIATIONS };
+    pub(crate) fn sum(variance: f64, is_long_tailed: bool) -> Self {
+        let deviations = if is_long_tailed { LONG_TAILED } else { DEVIATIONS };
         let reach = deviations * libm::sqrt(variance);
         Self { mean: 0.0, square: variance, low: -reach, high: reach }
     }

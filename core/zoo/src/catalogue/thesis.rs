@@ -33,6 +33,7 @@ pub(super) const PROXYLESSNAS: Entry = Entry {
     about: "ProxylessNAS-Mobile as Sadiq's thesis scales it: multiples of 4, and a narrower head",
     width: WIDTHS,
     resolution: RESOLUTIONS,
+    stack: None,
     publications: &[
         macs("proxylessnas-thesis", 320_000_000, TABLE_4_1),
         printed("proxylessnas-thesis-w0.75", 193, 259, TABLE_4_6),
@@ -59,6 +60,7 @@ pub(super) const MNASNET: Entry = Entry {
     about: "MnasNet-B1 as Sadiq's thesis scales it: multiples of 4, and a narrower head",
     width: WIDTHS,
     resolution: RESOLUTIONS,
+    stack: None,
     publications: &[
         normalised("mnasnet-thesis", 314, 438, TABLE_4_6),
         normalised("mnasnet-thesis-w0.75", 191, 275, TABLE_4_6),
@@ -75,6 +77,7 @@ pub(super) const MOBILENET_V3: Entry = Entry {
     about: "MobileNetV3-Large as Sadiq's thesis scales it: rectifiers, no squeezes, multiples of 4",
     width: WIDTHS,
     resolution: RESOLUTIONS,
+    stack: None,
     publications: &[
         macs("mobilenet-v3-thesis", 215_000_000, TABLE_4_1),
         printed("mobilenet-v3-thesis-w0.25-r80", 3, 50, TABLE_5_1).but(INFERRED),
@@ -101,6 +104,7 @@ pub(super) const MOBILENET_V3_MINIMAL: Entry = Entry {
     about: "the same with 3×3 windows alone, as the thesis' prose has it (5.1.3.1)",
     width: WIDTHS,
     resolution: RESOLUTIONS,
+    stack: None,
     publications: &[published(
         "mobilenet-v3-minimal-thesis",
         3_900_000,

@@ -45,7 +45,8 @@ impl Published {
 
     /// Whether it is ours, made to agree with what is printed. The thesis draws the cells that it found, and does
     /// not print them. Their operations follow from their costs and from its prose: pooling in reduction cells
-    /// only (3.2.2). Which nodes they read is a choice of ours that meets the parameters and MACs of table 3.4.
+    /// only (3.2.2). Which nodes they read is a choice of ours. Only one thing follows from the parameters and MACs of
+    /// table 3.4: of each reduction cell's summands three read the cell's inputs, the fewest that are possible.
     #[must_use]
     pub const fn is_inferred(self) -> bool {
         matches!(self, Self::DeffArts001 | Self::DeffArts002 | Self::DeffArts004)
@@ -103,7 +104,7 @@ const DEFF_ARTS_001: &str = "Genotype(
     normal=[('sep_conv_3x3', 0), ('sep_conv_3x3', 1), ('skip_connect', 0), ('dil_conv_3x3', 1),
             ('skip_connect', 0), ('skip_connect', 1), ('skip_connect', 0), ('skip_connect', 1)],
     normal_concat=range(2, 6),
-    reduce=[('max_pool_3x3', 0), ('avg_pool_3x3', 1), ('avg_pool_3x3', 0), ('skip_connect', 1),
+    reduce=[('max_pool_3x3', 0), ('avg_pool_3x3', 1), ('avg_pool_3x3', 0), ('skip_connect', 2),
             ('skip_connect', 2), ('skip_connect', 3), ('skip_connect', 2), ('skip_connect', 3)],
     reduce_concat=range(2, 6))";
 
@@ -111,7 +112,7 @@ const DEFF_ARTS_002: &str = "Genotype(
     normal=[('skip_connect', 0), ('dil_conv_3x3', 1), ('skip_connect', 0), ('skip_connect', 1),
             ('skip_connect', 0), ('skip_connect', 1), ('skip_connect', 0), ('skip_connect', 1)],
     normal_concat=range(2, 6),
-    reduce=[('avg_pool_3x3', 0), ('avg_pool_3x3', 1), ('avg_pool_3x3', 0), ('skip_connect', 1),
+    reduce=[('avg_pool_3x3', 0), ('avg_pool_3x3', 1), ('avg_pool_3x3', 0), ('skip_connect', 2),
             ('skip_connect', 2), ('skip_connect', 3), ('skip_connect', 2), ('skip_connect', 3)],
     reduce_concat=range(2, 6))";
 
@@ -119,8 +120,8 @@ const DEFF_ARTS_004: &str = "Genotype(
     normal=[('skip_connect', 0), ('skip_connect', 1), ('skip_connect', 0), ('skip_connect', 1),
             ('skip_connect', 0), ('skip_connect', 1), ('skip_connect', 0), ('skip_connect', 1)],
     normal_concat=range(2, 6),
-    reduce=[('skip_connect', 0), ('skip_connect', 1), ('skip_connect', 0), ('skip_connect', 1),
-            ('skip_connect', 0), ('skip_connect', 1), ('skip_connect', 0), ('skip_connect', 1)],
+    reduce=[('skip_connect', 0), ('skip_connect', 1), ('skip_connect', 0), ('skip_connect', 2),
+            ('skip_connect', 2), ('skip_connect', 3), ('skip_connect', 2), ('skip_connect', 3)],
     reduce_concat=range(2, 6))";
 
 #[cfg(test)]

@@ -18,6 +18,14 @@ enum Bias {
 /// Standard deviation of a bias, as a part of that of the sum that it is added to.
 const BIAS: f64 = 0.1;
 
+/// What becomes of a layer's sums.
+#[derive(Clone, Copy, Debug)]
+struct Results {
+    act: Act,
+    bias: Bias,
+    is_long_tailed: bool,
+}
+
 /// A convolution's geometry. Unless told otherwise: stride 1, padded to keep the image's size, one
 /// group, batch normalisation folded, no activation.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +38,7 @@ pub(crate) struct Conv {
     pad: Pad,
     act: Act,
     bias: Bias,
+    is_long_tailed: bool,
 }
 
 impl Conv {
@@ -48,6 +57,7 @@ impl Conv {
             pad: Pad::Same,
             act: Act::None,
             bias: Bias::Normalised,
+            is_long_tailed: false,
         }
     }
 
@@ -57,7 +67,12 @@ impl Conv {
     }
 
     pub(crate) const fn stride(self, stride: usize) -> Self {
-        Self { stride: [stride, stride], ..self }
+        self.strides([stride, stride])
+    }
+
+    /// Down and across.
+    pub(crate) const fn strides(self, stride: [usize; 2]) -> Self {
+        Self { stride, ..self }
     }
 
     pub(crate) const fn dilation(self, dilation: usize) -> Self {
@@ -92,6 +107,17 @@ impl Conv {
     /// Neither bias nor batch normalisation.
     pub(crate) const fn bare(self) -> Self {
         Self { bias: Bias::None, ..self }
+    }
+
+    /// As wide a range of results as depthwise layers have.
+    pub(crate) const fn long_tailed(self) -> Self {
+        Self { is_long_tailed: true, ..self }
+    }
+}
+
+impl Conv {
+    const fn results(&self) -> Results {
+        Results { act: self.act, bias: self.bias, is_long_tailed: self.is_long_tailed }
     }
 }
 
@@ -160,7 +186,7 @@ impl Net {
         let dims = [conv.outputs, conv.size[0], conv.size[1], channels];
         let op = Op::Conv { window, groups: conv.groups, activation: conv.act.fused() };
         let taps = taps * channels as f64;
-        self.weighted(("conv", op), x, &dims, conv.outputs, taps, (conv.act, conv.bias))
+        self.weighted(("conv", op), x, &dims, conv.outputs, taps, conv.results())
     }
 
     pub(crate) fn depthwise(&mut self, x: Id, conv: Conv) -> Id {
@@ -168,7 +194,8 @@ impl Net {
         let channels = self.channels(x);
         let dims = [1, conv.size[0], conv.size[1], channels];
         let op = Op::DepthwiseConv { window, multiplier: 1, activation: conv.act.fused() };
-        self.weighted(("depthwise", op), x, &dims, channels, taps, (conv.act, conv.bias))
+        let results = conv.long_tailed().results();
+        self.weighted(("depthwise", op), x, &dims, channels, taps, results)
     }
 
     /// A fully connected layer with bias; images become vectors first.
@@ -177,7 +204,8 @@ impl Net {
         let inputs = self.channels(x);
         let op = Op::FullyConnected { activation: act.fused() };
         let dims = [outputs, inputs];
-        self.weighted(("dense", op), x, &dims, outputs, inputs as f64, (act, Bias::Plain))
+        let results = Results { act, bias: Bias::Plain, is_long_tailed: false };
+        self.weighted(("dense", op), x, &dims, outputs, inputs as f64, results)
     }
 
     /// A fully connected layer with batch normalisation behind a bias: the two fold into one bias.
@@ -219,7 +247,7 @@ impl Net {
         dims: &[usize],
         outputs: usize,
         taps: f64,
-        (act, bias): (Act, Bias),
+        Results { act, bias, is_long_tailed }: Results,
     ) -> Id {
         let name = self.name(kind);
         let Some(elements) = dims.iter().try_fold(1usize, |all, dim| all.checked_mul(*dim)) else {
@@ -244,8 +272,7 @@ impl Net {
         if bias == Bias::Normalised {
             self.normalised += outputs as u64;
         }
-        let depthwise = matches!(op, Op::DepthwiseConv { .. });
-        let after = Statistics::sum(variance * (1.0 + BIAS * BIAS), depthwise);
+        let after = Statistics::sum(variance * (1.0 + BIAS * BIAS), is_long_tailed);
         let x = self.node(name, op, inputs, &[], after.map(clip(act.fused())));
         if let Act::Unary(_) = act { self.act(x, act) } else { x }
     }

@@ -3,23 +3,35 @@
 use crate::name::Parameters;
 use crate::net::{Act, Built, Conv, Id, Net, Pad, Pool};
 
-/// Twice a rectifier, a depthwise and a pointwise layer; the first takes the stride.
-fn separable(net: &mut Net, x: Id, outputs: usize, size: usize, stride: usize) -> Id {
-    let mut x = x;
-    for stride in [stride, 1] {
-        x = net.act(x, Act::Relu);
-        x = net.depthwise(x, Conv::depthwise(size).stride(stride).bare());
-        x = net.conv(x, Conv::new(outputs, 1));
-    }
-    x
+/// A rectifier, a depthwise and a pointwise layer.
+pub(super) fn separated(net: &mut Net, x: Id, outputs: usize, window: Conv) -> Id {
+    let x = net.act(x, Act::Relu);
+    let x = net.depthwise(x, window.bare());
+    net.conv(x, Conv::new(outputs, 1))
 }
 
-fn average(net: &mut Net, x: Id, stride: usize) -> Id {
+/// The same twice; the first takes the stride.
+pub(super) fn separable(net: &mut Net, x: Id, outputs: usize, size: usize, stride: usize) -> Id {
+    let x = separated(net, x, outputs, Conv::depthwise(size).stride(stride));
+    separated(net, x, outputs, Conv::depthwise(size))
+}
+
+pub(super) fn average(net: &mut Net, x: Id, stride: usize) -> Id {
     net.average_pool(x, Pool::new(3, stride).pad(Pad::Same))
 }
 
-fn largest(net: &mut Net, x: Id) -> Id {
-    net.max_pool(x, Pool::new(3, 2).pad(Pad::Same))
+pub(super) fn largest(net: &mut Net, x: Id, stride: usize) -> Id {
+    net.max_pool(x, Pool::new(3, stride).pad(Pad::Same))
+}
+
+/// Half the size: pointwise layers of every second pixel, each making half of the channels.
+pub(super) fn halved(net: &mut Net, x: Id, channels: usize) -> Id {
+    let x = net.act(x, Act::Relu);
+    let halves = [0, 1].map(|first| {
+        let half = net.every_second(x, first);
+        net.conv(half, Conv::new(channels / 2, 1))
+    });
+    net.concat(&halves)
 }
 
 /// The cell before's result in the size and with the channels that this one wants.
@@ -28,28 +40,23 @@ fn fitted(net: &mut Net, before: Option<Id>, to: Id, channels: usize) -> Id {
     let Some(before) = before else { return to };
     let (from, wanted) = (net.image(before), net.image(to));
     if from[0] != wanted[0] {
-        let x = net.act(before, Act::Relu);
-        let halves = [0, 1].map(|first| {
-            let half = net.every_second(x, first);
-            net.conv(half, Conv::new(channels / 2, 1))
-        });
-        return net.concat(&halves);
+        return halved(net, before, channels);
     }
     if from[2] == channels {
         return before;
     }
-    let x = net.act(before, Act::Relu);
-    net.conv(x, Conv::new(channels, 1))
+    squeezed(net, before, Conv::new(channels, 1))
 }
 
-fn squeezed(net: &mut Net, x: Id, channels: usize) -> Id {
+/// A rectifier and a pointwise layer.
+pub(super) fn squeezed(net: &mut Net, x: Id, pointwise: Conv) -> Id {
     let x = net.act(x, Act::Relu);
-    net.conv(x, Conv::new(channels, 1))
+    net.conv(x, pointwise)
 }
 
 fn normal(net: &mut Net, x: Id, before: Option<Id>, channels: usize) -> Id {
     let p = fitted(net, before, x, channels);
-    let h = squeezed(net, x, channels);
+    let h = squeezed(net, x, Conv::new(channels, 1));
     let a = separable(net, h, channels, 5, 1);
     let b = separable(net, p, channels, 3, 1);
     let first = net.add(a, b, Act::None);
@@ -67,11 +74,11 @@ fn normal(net: &mut Net, x: Id, before: Option<Id>, channels: usize) -> Id {
 
 fn reduction(net: &mut Net, x: Id, before: Option<Id>, channels: usize) -> Id {
     let p = fitted(net, before, x, channels);
-    let h = squeezed(net, x, channels);
+    let h = squeezed(net, x, Conv::new(channels, 1));
     let a = separable(net, h, channels, 5, 2);
     let b = separable(net, p, channels, 7, 2);
     let first = net.add(a, b, Act::None);
-    let peaks = largest(net, h);
+    let peaks = largest(net, h, 2);
     let b = separable(net, p, channels, 7, 2);
     let second = net.add(peaks, b, Act::None);
     let a = average(net, h, 2);
