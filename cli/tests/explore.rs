@@ -107,6 +107,9 @@ fn what_is_wrong_is_said() {
     std::fs::write(folder.path().join("accuracy.csv"), [0xff, 0xfe, 0]).unwrap();
     let file = folder.path().join("accuracy.csv");
     assert!(complaint(&["--accuracy", file.to_str().unwrap()]).contains("UTF-8"));
+    let same = ["--accuracy", file.to_str().unwrap(), "--csv", file.to_str().unwrap()];
+    assert!(complaint(&same).contains("accuracy.csv"));
+    assert_eq!(std::fs::read(&file).unwrap(), [0xff, 0xfe, 0]);
     assert!(complaint(&["--accuracy", "nowhere.csv"]).contains("nowhere.csv"));
     assert!(complaint(&["--backbone", "lenet5"]).contains("lenet5"));
     assert!(complaint(&["--limits", "520,-1"]).contains("'-1' is no number of milliseconds"));

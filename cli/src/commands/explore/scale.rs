@@ -16,7 +16,7 @@ use tilewright_report::{
 use super::{End, command, series, some, take_steps, told};
 use crate::args::explore::ExploreScale;
 use crate::text::{BOLD, DIM, Side, Table, bytes, number};
-use crate::{Said, files, interrupt, load};
+use crate::{Said, files, interrupt, load, outputs};
 
 /// Largest table of accuracies that is read.
 const TABLE_LIMIT: u64 = 4 << 20;
@@ -24,6 +24,8 @@ const TABLE_LIMIT: u64 = 4 << 20;
 /// Runs the experiment.
 pub fn scale(options: &ExploreScale) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
+    let written: Vec<&Path> = options.out.csv.as_deref().into_iter().collect();
+    outputs::apart(&written, options.accuracy.as_slice())?;
     let board = load::board_of(&options.board)?;
     let backbone = options.backbone.trim_start_matches(zoo::PREFIX);
     let accuracies = accuracies(options.accuracy.as_deref())?;
@@ -139,9 +141,12 @@ const HEADS: [(&str, Side); 7] = [
     ("flash (counted)", Side::Right),
 ];
 
-/// Whole milliseconds, as limits are given.
+/// Milliseconds, as limits are given.
 fn millis(us: f64) -> String {
-    format!("{} ms", number((us / 1e3).round() as u64))
+    match us / 1e3 {
+        few if few < 10.0 => format!("{few:.3} ms"),
+        many => format!("{} ms", number(many.round() as u64)),
+    }
 }
 
 /// What stands below [`HEADS`].
