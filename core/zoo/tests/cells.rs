@@ -1,4 +1,5 @@
 //! Networks stacked from cells have the sizes that Sadiq's thesis prints in table 3.4.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_model::{Model, Op, TensorId};
 use tilewright_zoo::cells::Genotype;
