@@ -10,18 +10,18 @@ use tilewright_report::Energy;
 /// Table 4.5: board, network, latency in milliseconds with internal memory, external memory and
 /// TinyOps.
 const INTERNAL: [(&str, &str, [u32; 3]); 3] = [
-    ("paper-tinyops-l552", "proxylessnas-mobile-w0.1-r192", [855, 2963, 977]),
-    ("paper-tinyops-f469", "proxylessnas-mobile-w0.3-r144", [1089, 2411, 1131]),
-    ("paper-tinyops-f746", "proxylessnas-mobile-w0.3-r176", [685, 1004, 772]),
+    ("paper-tinyops-l552", "proxylessnas-thesis-w0.1-r192", [855, 2963, 977]),
+    ("paper-tinyops-f469", "proxylessnas-thesis-w0.3-r144", [1089, 2411, 1131]),
+    ("paper-tinyops-f746", "proxylessnas-thesis-w0.3-r176", [685, 1004, 772]),
 ];
 
 /// Table 4.6: networks that fit no internal memory.
 const LARGE: [(&str, &str, [u32; 2]); 5] = [
-    ("paper-tinyops-l552", "mnasnet-w0.5-r224", [20058, 8134]),
-    ("paper-tinyops-f469", "mnasnet-w0.75-r224", [13139, 6220]),
-    ("paper-tinyops-f469", "proxylessnas-mobile-w0.75-r224", [14660, 7008]),
-    ("paper-tinyops-f746", "mnasnet-w1-r224", [5278, 3890]),
-    ("paper-tinyops-f746", "proxylessnas-mobile-w0.75-r224", [4353, 3123]),
+    ("paper-tinyops-l552", "mnasnet-thesis-w0.5-r224", [20058, 8134]),
+    ("paper-tinyops-f469", "mnasnet-thesis-w0.75-r224", [13139, 6220]),
+    ("paper-tinyops-f469", "proxylessnas-thesis-w0.75-r224", [14660, 7008]),
+    ("paper-tinyops-f746", "mnasnet-thesis-w1-r224", [5278, 3890]),
+    ("paper-tinyops-f746", "proxylessnas-thesis-w0.75-r224", [4353, 3123]),
 ];
 
 /// The budget of figure 4.8, of the network of the F469 in table 4.5.
@@ -60,7 +60,7 @@ const STRATEGIES: [(Strategy, Overlaid); 4] = [
 /// # Errors
 /// If one cannot be built or planned.
 pub fn rows() -> Result<Vec<Row>, String> {
-    let small = ("paper-tinyops-f469", "proxylessnas-mobile-w0.3-r144", [1089, 2411, 1184]);
+    let small = ("paper-tinyops-f469", "proxylessnas-thesis-w0.3-r144", [1089, 2411, 1184]);
     let internal = INTERNAL.into_iter().map(|row| (row, None));
     let internal = internal.chain([(small, Some(SMALL_BUDGET))]);
     let internal =

@@ -13,6 +13,12 @@ use crate::{overlay, swapnn};
 /// Differences above this are explained.
 const EXPLAINED: f64 = 0.1;
 
+/// Unit of an accuracy that somebody has measured.
+const ACCURACY: &str = "% top-1";
+
+/// Unit of differences of accuracies.
+const POINTS: &str = "points of accuracy more";
+
 /// A figure here beside a published one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
@@ -44,6 +50,7 @@ impl Row {
         let difference = printed.map(|printed| ours / printed - 1.0);
         let kind = match unit {
             "" | "MB" | "KB" | "M" | "MOPs" => Kind::Counted,
+            ACCURACY | POINTS => Kind::Measured,
             _ => Kind::Modelled,
         };
         let mut row =
@@ -136,6 +143,8 @@ mod tests {
         assert_eq!(thesis("table 4.5, energy"), 9);
         assert_eq!(thesis("table 4.6, latency"), 10);
         assert_eq!(thesis("table 4.3"), 8);
+        assert_eq!(thesis("MobileNetV3 overlaid, F746"), 9);
+        assert_eq!(thesis("table 5.2, most accurate within"), 9);
         assert_eq!(printed("SwapNN", "table 1"), 28);
         assert_eq!(printed("SwapNN", "table 2"), 20);
     }
