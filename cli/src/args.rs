@@ -225,6 +225,26 @@ pub enum ZooCommand {
         #[arg(short, long, value_name = "FILE.onnx|FILE.tflite")]
         output: PathBuf,
     },
+    /// Write a network that is stacked from any genotype's cells, likewise
+    Stack {
+        /// A text file with a genotype in DARTS' notation: Genotype(normal=[('sep_conv_3x3', 0), ...], ...)
+        genotype: PathBuf,
+        /// Cells, those at one and two thirds halving height and width
+        #[arg(long, default_value_t = 20)]
+        cells: usize,
+        /// Channels of the first cells, an even number
+        #[arg(long, default_value_t = 36)]
+        channels: usize,
+        /// Height and width of the input in pixels
+        #[arg(long, default_value_t = 32, value_name = "PIXELS")]
+        resolution: usize,
+        /// Channels of the input
+        #[arg(long, default_value_t = 3)]
+        colours: usize,
+        /// The file: TensorFlow Lite if its name ends in .tflite, else ONNX
+        #[arg(short, long, value_name = "FILE.onnx|FILE.tflite")]
+        output: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -221,6 +221,28 @@ fn an_exported_network_opens_again() {
 }
 
 #[test]
+fn genotypes_are_written_as_networks() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (text, path) = (at("cells.txt"), at("cells.onnx"));
+    let size = ["--cells", "8", "--channels", "8", "--resolution", "16", "-o", path.as_str()];
+    let stack = [&["zoo", "stack", text.as_str()], &size[..]].concat();
+    let cell = "('skip_connect', 0), ('skip_connect', 1)";
+    std::fs::write(&text, format!("Genotype(normal=[{cell}], reduce=[{cell}])")).unwrap();
+    let output = tilewright(&stack).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = tilewright(&["inspect", &path, "--json"]).output().unwrap();
+    let network: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(network["input"]["shape"], serde_json::json!([1, 16, 16, 3]), "{network}");
+
+    std::fs::write(&text, "Genotype(normal=[('conv', 0)])").unwrap();
+    let said = complaint(&stack, 2);
+    assert!(said.contains("Line 1, column 20") && said.contains("no operation 'conv'"), "{said}");
+    std::fs::write(&text, [0xff, 0xfe]).unwrap();
+    complaint(&stack, 2);
+}
+
+#[test]
 fn programs_beside_this_one_are_named_where_they_are_missing() {
     let folder = tempfile::tempdir().unwrap();
     let alone = folder.path().join(format!("tilewright{}", std::env::consts::EXE_SUFFIX));

@@ -3,19 +3,29 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use tilewright_app::{Diagnostic, zoo};
+use tilewright_app::zoo::{self, Network, Stack};
+use tilewright_app::{Blame, Diagnostic};
 
 use super::json;
 use crate::Said;
 use crate::args::{Zoo, ZooCommand};
+use crate::files;
 use crate::outputs;
 use crate::text::{DIM, Side, Table, number, shape};
+
+/// Largest genotype file that is read; its text may be shorter yet.
+const GENOTYPE_LIMIT: u64 = 1 << 20;
 
 /// Lists the networks, or writes one as ONNX or TensorFlow Lite.
 pub fn zoo(options: &Zoo) -> Result<Said, Diagnostic> {
     match &options.command {
         None => list(options.json.json),
-        Some(ZooCommand::Export { name, output }) => write(name, output),
+        Some(ZooCommand::Export { name, output }) => write(&zoo::network(name)?, output),
+        Some(ZooCommand::Stack { genotype, cells, channels, resolution, colours, output }) => {
+            let (cells, channels, resolution, colours) = (*cells, *channels, *resolution, *colours);
+            let stack = Stack { cells, channels, resolution, colours };
+            write(&stacked(genotype, &stack)?, output)
+        }
     }
 }
 
@@ -42,6 +52,12 @@ fn list(as_json: bool) -> Result<Said, Diagnostic> {
             sizes.push(format!("r {}–{}", resolution.least, resolution.most));
         }
         let dims: Vec<u32> = view.input.iter().skip(1).map(|dim| *dim as u32).collect();
+        if let Some(channels) = view.channels {
+            sizes.push(format!("c {}–{}", channels.least, channels.most));
+        }
+        if let Some(cells) = view.cells {
+            sizes.push(format!("n {}–{}", cells.least, cells.most));
+        }
         table.row([
             view.name.clone(),
             view.family.clone(),
@@ -52,16 +68,28 @@ fn list(as_json: bool) -> Result<Said, Diagnostic> {
             view.about.clone(),
         ]);
     }
-    let note = "Names take width and resolution: zoo:mobilenet-v2-w0.35-r96. Batch normalisation \
-                is folded, so that parameters are fewer than published; --json gives both.";
+    let note = "Names take width and resolution: zoo:mobilenet-v2-w0.35-r96; stacks of cells take \
+                channels and a number of cells: zoo:darts-cells-r16-c8-n8. Batch normalisation is \
+                folded, so that parameters are fewer than published; --json gives both.";
     Ok(Said::well(format!("{}{DIM}{note}{DIM:#}\n", table.print())))
 }
 
-fn write(name: &str, output: &Path) -> Result<Said, Diagnostic> {
-    let network = zoo::network(name)?;
+/// The network of a genotype in a file.
+fn stacked(file: &Path, stack: &Stack) -> Result<Network, Diagnostic> {
+    let bytes = files::read(file, "genotype", GENOTYPE_LIMIT)?;
+    let place = file.display().to_string();
+    let text = String::from_utf8(bytes).map_err(|_| {
+        let what = "The genotype is no UTF-8 text.";
+        Diagnostic::new(Blame::BadInput, what, place.clone(), "Give a genotype in DARTS' notation.")
+    })?;
+    zoo::stacked(&text, stack, &place)
+}
+
+fn write(network: &Network, output: &Path) -> Result<Said, Diagnostic> {
     let model = match outputs::is_tflite(output) {
         true => {
-            Cow::Owned(network.int8().map_err(|error| Diagnostic::ours(format!("{error}."), name))?)
+            let ours = |error| Diagnostic::ours(format!("{error}."), &network.name);
+            Cow::Owned(network.int8().map_err(ours)?)
         }
         false => Cow::Borrowed(network.float()),
     };

@@ -281,26 +281,19 @@ impl Attempt<'_, '_> {
 /// Names of the network's smaller sizes, the smallest first: by width, by resolution.
 fn smaller_sizes(network: &Network) -> [Vec<String>; 2] {
     let (entry, now) = (network.entry, &network.parameters);
-    let named = |width: f64, resolution: usize| {
-        let mut name = entry.name.to_owned();
-        if entry.width.is_some() {
-            name.push_str(&format!("-w{width}"));
-        }
-        if entry.resolution.is_some() {
-            name.push_str(&format!("-r{resolution}"));
-        }
-        name
-    };
     // Widths are steps of hundredths; sums of floats would not stay so.
     let hundredths = |width: f64| (width * 100.0).round() as usize;
     let widths = entry.width.map_or_else(Vec::new, |span| {
         let steps = hundredths(span.least)..hundredths(now.width);
         let step = hundredths(span.step).max(1);
-        steps.step_by(step).map(|width| named(width as f64 / 100.0, now.resolution)).collect()
+        steps
+            .step_by(step)
+            .map(|width| network.name_in(width as f64 / 100.0, now.resolution))
+            .collect()
     });
     let resolutions = entry.resolution.map_or_else(Vec::new, |span| {
         let steps = (span.least..now.resolution).step_by(span.step.max(1));
-        steps.map(|resolution| named(now.width, resolution)).collect()
+        steps.map(|resolution| network.name_in(now.width, resolution)).collect()
     });
     [widths, resolutions]
 }
@@ -415,6 +408,9 @@ mod tests {
         assert!(widths.last().is_some_and(|name| name == "mobilenet-v2-w0.3-r96"), "{widths:?}");
         assert!(resolutions.last().is_some_and(|name| name == "mobilenet-v2-w0.35-r80"));
         assert!(widths.iter().chain(&resolutions).all(|name| zoo::network(name).is_ok()));
+        let [widths, resolutions] = smaller_sizes(&zoo::network("darts-cells-n8-c8").unwrap());
+        assert!(widths.is_empty());
+        assert!(resolutions.last().is_some_and(|name| name == "darts-cells-r24-c8-n8"));
         let fixed = smaller_sizes(&zoo::network("lenet5").unwrap());
         assert!(fixed.iter().all(Vec::is_empty));
     }

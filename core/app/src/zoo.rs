@@ -2,9 +2,10 @@
 
 use tilewright_model::Model;
 use tilewright_report::sentence;
+use tilewright_zoo::cells::{Genotype, GenotypeError};
 use tilewright_zoo::{Entry, Publication, Span, ZooError};
 
-pub use tilewright_zoo::Network;
+pub use tilewright_zoo::{Network, Stack};
 
 use crate::bounds::Bounds;
 use crate::host::Host;
@@ -22,6 +23,21 @@ pub const PREFIX: &str = "zoo:";
 pub fn network(name: &str) -> Result<Network, Diagnostic> {
     let name = name.strip_prefix(PREFIX).unwrap_or(name);
     tilewright_zoo::network(name).map_err(|error| problem(name, &error))
+}
+
+/// The network stacked from the cells of a genotype in DARTS' notation, which stands at `place`.
+///
+/// # Errors
+/// [`Blame::BadInput`] if the text is no genotype, or the stack's size is impossible.
+pub fn stacked(genotype: &str, stack: &Stack, place: &str) -> Result<Network, Diagnostic> {
+    let wrong = |what: String, what_to_do: &str| {
+        Diagnostic::new(Blame::BadInput, sentence(&what), place.to_owned(), what_to_do)
+    };
+    let genotype: Genotype = genotype.parse().map_err(|error: GenotypeError| {
+        wrong(error.to_string(), "Give Genotype(normal=[('sep_conv_3x3', 0), …], reduce=[…]).")
+    })?;
+    tilewright_zoo::of_genotype(&genotype, stack)
+        .map_err(|error| wrong(error.to_string(), "Give another size or genotype."))
 }
 
 /// The int8 form with analytic scales, and a made-up input.
@@ -66,7 +82,7 @@ fn view(entry: &Entry) -> Result<ZooView, ZooError> {
     let network = tilewright_zoo::network(entry.name)?;
     let model = network.float();
     let input = model.inputs.first().map(|id| model.tensor(*id).shape.dims().to_vec());
-    let pixels = |span: Span<usize>| Slider {
+    let whole = |span: Span<usize>| Slider {
         least: span.least as f64,
         most: span.most as f64,
         step: span.step as f64,
@@ -99,7 +115,9 @@ fn view(entry: &Entry) -> Result<ZooView, ZooError> {
         operators: model.nodes.len(),
         input: input.unwrap_or_default(),
         width: entry.width.map(width),
-        resolution: entry.resolution.map(pixels),
+        resolution: entry.resolution.map(whole),
+        channels: entry.stack.map(|stack| whole(stack.channels)),
+        cells: entry.stack.map(|stack| whole(stack.cells)),
         publications: entry.publications.iter().map(published).collect::<Result<_, _>>()?,
     })
 }

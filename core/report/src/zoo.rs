@@ -24,6 +24,10 @@ pub struct ZooView {
     pub width: Option<Slider>,
     /// Heights and widths of the input in pixels that can be chosen, as `-r96` behind the name.
     pub resolution: Option<Slider>,
+    /// Channels of a stack's first cells that can be chosen, as `-c8` behind the name.
+    pub channels: Option<Slider>,
+    /// Numbers of a stack's cells that can be chosen, as `-n8` behind the name.
+    pub cells: Option<Slider>,
     /// What publications say, with ours beside it.
     pub publications: Vec<PublicationView>,
 }
