@@ -5,6 +5,7 @@ mod experiment;
 mod operators;
 mod published_sram;
 mod scale;
+pub mod search;
 mod sweep;
 mod what_fits;
 
