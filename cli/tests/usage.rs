@@ -233,7 +233,7 @@ fn genotypes_are_written_as_networks() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let output = tilewright(&["inspect", &path, "--json"]).output().unwrap();
     let network: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(network["input"]["shape"], serde_json::json!([1, 16, 16, 3]), "{network}");
+    assert_eq!(network["inputs"][0]["shape"], serde_json::json!([1, 16, 16, 3]), "{network}");
 
     std::fs::write(&text, "Genotype(normal=[('conv', 0)])").unwrap();
     let said = complaint(&stack, 2);

@@ -141,7 +141,10 @@ fn cell(
     }
     let joined: Vec<Id> =
         cell.joined().iter().filter_map(|node| growing.nodes.get(*node).copied()).collect();
-    Ok(net.concat(&joined))
+    Ok(match joined[..] {
+        [one] => one,
+        _ => net.concat(&joined),
+    })
 }
 
 /// The network of a genotype.
