@@ -244,9 +244,10 @@ fn genotypes_are_written_as_networks() {
 
 #[test]
 fn programs_beside_this_one_are_named_where_they_are_missing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let alone = folder.path().join(format!("tilewright{}", std::env::consts::EXE_SUFFIX));
-    std::fs::copy(assert_cmd::cargo::cargo_bin("tilewright"), &alone).unwrap();
+    // Not a copy: one that is still open for writing in a process of another test cannot be started.
+    std::fs::hard_link(assert_cmd::cargo::cargo_bin("tilewright"), &alone).unwrap();
     for (arguments, package) in [
         (&["verify", "zoo:lenet5", "--float"][..], "tilewright-cli-float"),
         (&["serve"][..], "tilewright-server"),

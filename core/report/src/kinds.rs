@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::ser::{self, Serializer};
 
 use crate::figure::Kind;
+use crate::plan_report::PlanReport;
 
 /// A report with the kinds of its figures, as scripts get it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,6 +27,19 @@ impl<T: Serialize> WithKinds<T> {
     pub fn of(report: T) -> Self {
         let kinds = kinds_of(&report);
         Self { report, kinds }
+    }
+}
+
+/// Serialises a report inside of another with its own kinds, where people and scripts read it; nothing as nothing.
+pub(crate) fn with_kinds<'r, S: Serializer>(
+    report: impl Into<Option<&'r PlanReport>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let report: Option<&PlanReport> = report.into();
+    if serializer.is_human_readable() {
+        report.map(WithKinds::of).serialize(serializer)
+    } else {
+        report.serialize(serializer)
     }
 }
 

@@ -1,9 +1,10 @@
 //! What a run of a plan image gave, and how it compares with the reference.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use tilewright_plan::{Cycles, Micros};
 
 use crate::figure::{Counted, Modelled, as_counted};
+use crate::kinds::with_kinds;
 use crate::plan_report::PlanReport;
 use crate::run_report::{Difference, Fault, LayerCount, StackUse};
 use crate::timeline::{Counts, Timeline};
@@ -128,7 +129,12 @@ pub struct RunResult {
     /// Wall-clock time of the emulation in nanoseconds (measured here, of this computer).
     pub emulation_wall_ns: u64,
     /// The plan with its predictions; null for an uploaded plan image.
+    #[serde(serialize_with = "of_plan")]
     pub plan: Option<PlanReport>,
+}
+
+fn of_plan<S: Serializer>(plan: &Option<PlanReport>, serializer: S) -> Result<S::Ok, S::Error> {
+    with_kinds(plan.as_ref(), serializer)
 }
 
 /// How a run's layers compare with the reference.

@@ -1,7 +1,8 @@
 //! A schedule as files show it elsewhere: what was predicted and, beside it, what ran.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
+use crate::kinds::with_kinds;
 use crate::memory_map::MemoryMap;
 use crate::occupancy::Occupancy;
 use crate::plan_report::PlanReport;
@@ -11,6 +12,7 @@ use crate::timeline::{Slice, SliceKind, Timeline};
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Schedule<'p> {
     /// The plan's figures.
+    #[serde(serialize_with = "of_plan")]
     pub report: &'p PlanReport,
     /// The plan's memory.
     pub memory: &'p MemoryMap,
@@ -20,6 +22,10 @@ pub struct Schedule<'p> {
     pub occupancy: &'p Occupancy,
     /// What ran, if it did.
     pub run: Option<&'p Timeline>,
+}
+
+fn of_plan<S: Serializer>(report: &&PlanReport, serializer: S) -> Result<S::Ok, S::Error> {
+    with_kinds(*report, serializer)
 }
 
 impl<'p> Schedule<'p> {
