@@ -70,24 +70,34 @@ impl Program {
 /// # Errors
 /// When cargo or wasm-bindgen fails, or a file cannot be read or written.
 pub fn compile(project: &Project, programs: &[Program]) -> Result<()> {
+    // tract registers its operators wherever its crate is linked, and cargo unites the features of one call: with the
+    // float comparison in it each program would be four times as large.
+    let (float, others): (Vec<_>, Vec<_>) = programs.iter().partition(|one| **one == FLOAT);
+    for call in [others, float] {
+        if !call.is_empty() {
+            compile_together(project, &call)?;
+        }
+    }
+    programs.iter().try_for_each(|program| bind(project, program))
+}
+
+fn compile_together(project: &Project, programs: &[&Program]) -> Result<()> {
     let mut command = project.cargo(Workspace::Main, "build");
     command.args(["--profile", "web", "--target", TARGET]);
-    // All programs come from one call, and the package's always with the page's: cargo unites the features
-    // of both, so that what they depend on is compiled once.
+    // The package comes with the page's programs: what they depend on is compiled once.
     command.args(["--package", "tilewright-frontend", "--no-default-features"]);
-    let has_float = programs.contains(&FLOAT) || FLOAT.folder(project).is_dir();
+    let has_float = programs.contains(&&FLOAT);
     for program in PAGE.iter().chain(has_float.then_some(&FLOAT)) {
         command.arg(format!("--features=tilewright-frontend/{}", program.name));
-        if programs.contains(program) {
+        if programs.contains(&program) {
             command.args(["--bin", program.compiled]);
         }
     }
-    if programs.contains(&PACKAGE) {
+    if programs.contains(&&PACKAGE) {
         command.args(["--package", "tilewright-js", "--lib"]);
     }
     command.env("CARGO_ENCODED_RUSTFLAGS", flags(project)?).env_remove("RUSTFLAGS");
-    process::visible(&mut command)?;
-    programs.iter().try_for_each(|program| bind(project, program))
+    process::visible(&mut command)
 }
 
 /// The flags that programs are compiled with, as cargo separates them, since paths may hold spaces.
