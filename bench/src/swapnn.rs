@@ -290,7 +290,7 @@ fn wear(network: &Network, given: (&Model, &Planned), rows: &mut Vec<Row>) -> Re
             rows.push(network.row(what, setting.to_owned(), years, "years"));
         }
     }
-    let plan = Plan { boot: None, main: None, ..plan };
+    let plan = Plan { boot: None, main: None, subnetworks: Vec::new(), ..plan };
     let timeline = Timeline {
         lanes: vec![LaneKind::Core, LaneKind::Card],
         slices: swapped.slices,

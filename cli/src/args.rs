@@ -15,7 +15,8 @@ use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
 use tilewright_report::{Integrity, Kernels, Objective, Outputs, Packing, PlanSettings, choice};
 
-use values::{bytes, dimension, frames, part, period};
+pub use values::Limits;
+use values::{bytes, dimension, frames, limits, part, period};
 
 /// Plans, shows and runs neural networks that are bigger than a microcontroller's memory.
 ///
@@ -144,6 +145,13 @@ pub struct OnBoard {
     /// where DMA moves them
     #[arg(long, default_value = "direct", value_parser = choice::<Outputs>)]
     pub outputs: Outputs,
+    /// Put a program for each output into the image, which computes nothing else: a limit of latency chooses from
+    /// them at run time (`run --limits`, `board run --limits`)
+    #[arg(long)]
+    pub exits: bool,
+    /// End the run at the first output that holds a probability as large, above 0, up to 1
+    #[arg(long, value_name = "P", allow_hyphen_values = true)]
+    pub exit_confidence: Option<f64>,
     /// Size of the buffers that hold tiles, of strategies with buffers of one size (swap); else a
     /// quarter of the arena
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
@@ -176,6 +184,8 @@ impl OnBoard {
             tiles: self.tiles.clone(),
             threshold: self.threshold,
             stream_input: self.stream_input,
+            exits: self.exits,
+            exit_confidence: self.exit_confidence,
             card: self.card.clone(),
             integrity,
             ..PlanSettings::default()
@@ -400,6 +410,10 @@ pub struct Run {
     /// bad-answer (of commands, which N and M count then), too-small, other-image or empty
     #[arg(long = "card-fault", value_name = "KIND[@N[/M]]")]
     pub card_faults: Vec<CardWish>,
+    /// Run once for each of these limits of latency, without a restart, each time the sub-network that meets it; the
+    /// last unit is that of numbers without one. Implies --exits
+    #[arg(long, value_name = "TIME,TIME", value_parser = limits)]
+    pub limits: Option<Limits>,
     /// Show where each layer's cycles went, and the instructions of its hottest blocks
     #[arg(long)]
     pub hot: bool,

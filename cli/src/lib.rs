@@ -11,6 +11,7 @@ mod columns;
 mod commands;
 mod desk;
 mod energy_and_wear;
+mod exits;
 mod files;
 mod hot;
 mod interrupt;

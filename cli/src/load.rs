@@ -27,7 +27,9 @@ const RANDOM: &str = "random";
 pub fn asked(on: &OnBoard, integrity: Integrity) -> Result<(Board, Options), Diagnostic> {
     match tilewright_app::resolve(&on.settings(integrity)) {
         Ok(resolved) => Ok((resolved.board, resolved.options)),
-        Err(problem) => Err(Diagnostic { place: format!("--{}", problem.place), ..problem }),
+        Err(problem) => {
+            Err(Diagnostic { place: format!("--{}", problem.place.replace('_', "-")), ..problem })
+        }
     }
 }
 

@@ -14,8 +14,8 @@ use tilewright_report::{
     over_prediction, plain, sentence, short_name,
 };
 
-use crate::energy_and_wear;
 use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
+use crate::{energy_and_wear, exits};
 
 /// How the model became int8.
 #[must_use]
@@ -128,6 +128,7 @@ pub fn plan(planned: &Planned, board: &Board, used: &EnergyAndWear) -> String {
     text.push_str(&facts.print());
     text.push_str(&why_not(report));
     text.push_str(&alternatives(report));
+    text.push_str(&exits::of_plan(report));
     let mut table = Table::new(&[
         ("layer", Side::Left),
         ("kernel", Side::Left),
@@ -267,7 +268,8 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, used: &Energy
             format!("{} steps passed as long as one like them took", number(result.passed_steps));
         facts.add("sampled", passed, None);
     }
-    if let (Some(class), Some(output)) = (result.top1, result.outputs.first()) {
+    let told = if report.exits.is_empty() { result.outputs.first() } else { result.outputs.last() };
+    if let (Some(class), Some(output)) = (result.top1, told) {
         let label = result.top1_label.as_ref().map(|label| format!(" '{label}'"));
         let label = label.unwrap_or_default();
         if output.indices.is_some() {
@@ -278,11 +280,15 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, used: &Energy
             facts.add("largest output", format!("{class}{label} with {real:.3}"), None);
         }
     }
+    if let Some(exit) = result.exit {
+        let name = report.exits.get(*exit).map_or("", |exit| exit.output.as_str());
+        facts.add("exit", format!("taken at '{name}'"), Some(Kind::Counted));
+    }
     facts.add("instructions", number(*result.instructions), Some(Kind::Counted));
     facts.add("cycles", number(result.cycles.0), Some(Kind::Modelled));
     // What is planned for several runs is predicted for all of them.
     let part = f64::from(result.frames) / f64::from(report.frames.max(1));
-    let predicted = report.latency_us.map(|latency| Micros(latency.0 * part));
+    let predicted = exits::predicted(report, result).map(|latency| Micros(latency.0 * part));
     let over = predicted.and_then(|predicted| over_prediction(*result.latency_us, predicted));
     let predicted = predicted.map(|latency| format!(" (predicted {})", micros(latency.0)));
     let of_frames = match result.frames {
@@ -312,6 +318,7 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, used: &Energy
     }
     energy_and_wear::tell(used, &mut facts);
     text.push_str(&facts.print());
+    text.push_str(&exits::of_run(result));
     if let Some(fault) = &result.fault {
         text.push_str(&broken(fault, &result.console));
     }

@@ -4,7 +4,7 @@ use tilewright_image::StoreImage;
 use tilewright_model::{Data, Model, int8};
 use tilewright_plan::image::{AlignedBytes, Expected, StoreHeader};
 use tilewright_plan::{Arrival, Arrivals, InputResidency, Plan, PlanImage, Space};
-use tilewright_runtime::{LaneDriver, Memory, Pace, SoftwareEngines, run_from, run_with};
+use tilewright_runtime::{LaneDriver, Memory, Pace, Reached, SoftwareEngines, run_from, run_with};
 
 /// A tensor's bytes as they lie in memory.
 #[must_use]
@@ -109,7 +109,7 @@ pub fn run(
     let mut next = 0;
     loop {
         let stopped = run_from(&image, (main, next), &mut memory, &mut engines, &mut ());
-        let Some(awaited) = stopped.map_err(|e| e.to_string())? else { break };
+        let Reached::Arrival(awaited) = stopped.map_err(|e| e.to_string())? else { break };
         let rows = memory.bytes_mut(&awaited.rows).map_err(|e| e.to_string())?;
         let own = arriving.split_off(..rows.len()).ok_or("the input is too short")?;
         rows.iter_mut().zip(own).for_each(|(byte, value)| *byte = value.cast_unsigned());

@@ -90,7 +90,7 @@ mod tests {
     const FILE: &str = "id = \"b\"\n[[engine]]\nlane = \"dma\"\n[engine.driver_overhead]\nbegin_cycles = 1\nend_cycles = 2\n\
         piece_cycles = 3\nline_millicycles = 4\nsource = \"s\"\n[[engine]]\nlane = \"card\"\n\
         [engine.driver_overhead]\nbegin_cycles = 5\nend_cycles = 6\npiece_cycles = 7\nline_millicycles = 8\n\
-        [slot]\nbegin_cycles = 9\n[firmware.between]\nstep_cycles = 10\nmark_cycles = 0\n";
+        [slot]\nbegin_cycles = 9\n[firmware.between]\nstep_cycles = 10\n";
 
     const FOUND: Found = Found {
         board: "b",

@@ -74,7 +74,7 @@ fn what(plan: &Plan, step: &Step) -> String {
             let [from, to] = [source, destination].map(|span| plan.spans.get(span as usize));
             format!("{layer} {from:?} {to:?} {}", sum.is_some())
         }
-        Instruction::Mark(mark) => format!("{layer} {mark:?}"),
+        Instruction::Exit { .. } => format!("{layer} {:?}", step.instruction),
         Instruction::Arrive { view } => {
             format!("{layer} arrives at {:?}", plan.views.get(view as usize))
         }
@@ -97,7 +97,7 @@ fn touches(plan: &Plan, step: &Step) -> String {
                 let _ = write!(text, "{:?} {offset}+{rows}x{row_bytes}/{pitch} ", span.space());
             }
         }
-        Instruction::Mark(mark) => text = format!("{mark:?}"),
+        Instruction::Exit { .. } => text = format!("{:?}", step.instruction),
         Instruction::Arrive { view } => {
             if let Some(view) = plan.views.get(view as usize) {
                 let _ = write!(text, "{:?} {}+{}", view.space(), view.offset, view.extent());
@@ -179,7 +179,7 @@ fn after(all: &[Vec<Reached>], lane: usize, step: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_plan::{After, Lane, LaneKind, Mark};
+    use tilewright_plan::{After, Lane, LaneKind};
 
     #[test]
     fn waits_that_others_imply_make_no_difference() {
@@ -188,7 +188,7 @@ mod tests {
             for (wait, (lane, step)) in waits.iter_mut().zip(after) {
                 *wait = Some(After { lane: *lane, step: *step });
             }
-            Step { after: waits, frame: 0, layer: 0, instruction: Instruction::Mark(Mark::Layer) }
+            Step { after: waits, frame: 0, layer: 0, instruction: Instruction::Arrive { view: 0 } }
         };
         let lane = |kind, steps: Vec<Step>| Lane { kind, steps };
         let program = |core: Vec<Step>| Program {

@@ -43,6 +43,25 @@ pub fn period(text: &str) -> Result<Micros, String> {
     }
 }
 
+/// Limits of latency, in microseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits(pub Vec<u32>);
+
+/// Limits of latency, such as `1600,400,1600ms`: the last has a unit, which is that of those without one.
+pub fn limits(text: &str) -> Result<Limits, String> {
+    let last = text.rsplit(',').next().unwrap_or_default().trim();
+    let unit = last.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+    let limit = |limit: &str| {
+        let limit = limit.trim();
+        let is_bare = !limit.ends_with(|c: char| c.is_ascii_alphabetic());
+        let time = period(&if is_bare { format!("{limit}{unit}") } else { limit.to_owned() })?;
+        let us = time.0.floor();
+        let is_one = (1.0..=f64::from(u32::MAX)).contains(&us);
+        is_one.then_some(us as u32).ok_or_else(|| format!("'{limit}' is not 1 us to 71 min"))
+    };
+    text.split(',').map(limit).collect::<Result<_, _>>().map(Limits)
+}
+
 /// Milliseconds.
 pub fn milliseconds(text: &str) -> Result<Micros, String> {
     match text.trim().parse::<f64>() {
@@ -93,6 +112,15 @@ mod tests {
         assert_eq!(period("1.5 min"), Ok(Micros(90e6)));
         for wrong in ["", "10", "0s", "-1s", "NaNs", "infs", "1e300h", "s", "3 weeks"] {
             assert!(period(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn limits_share_the_last_unit() {
+        assert_eq!(limits("1600,400,1600ms"), Ok(Limits(vec![1_600_000, 400_000, 1_600_000])));
+        assert_eq!(limits("2s, 5ms,7us"), Ok(Limits(vec![2_000_000, 5_000, 7])));
+        for wrong in ["", "5", "5ms,", "0ms", "-1ms", "2h", "5ms,x"] {
+            assert!(limits(wrong).is_err(), "{wrong}");
         }
     }
 

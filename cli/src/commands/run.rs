@@ -13,7 +13,7 @@ use tilewright_model::Data;
 use tilewright_planner::{Integrity, Options, Planned, Strategy};
 
 use super::json;
-use crate::args::{OnBoard, Run, ScheduleFiles};
+use crate::args::{Limits, OnBoard, Run, ScheduleFiles};
 use crate::outputs::Outputs;
 use crate::progress::Teller;
 use crate::schedule::{self, schedule};
@@ -35,6 +35,7 @@ pub struct Emulated {
     teller: Teller,
     mode: Mode,
     card_faults: Vec<CardWish>,
+    limits: Vec<u32>,
 }
 
 /// A plan, and what the emulated board did with it; nothing if the plan does not fit.
@@ -78,6 +79,7 @@ impl Emulated {
             teller,
             mode,
             card_faults: Vec::new(),
+            limits: Vec::new(),
         })
     }
 
@@ -112,6 +114,7 @@ impl Emulated {
             mode: self.mode,
             integrity: options.integrity,
             card_faults: &self.card_faults,
+            limits: &self.limits,
             ..RunOptions::of_frames(planned.plan.frames())
         };
         let done = run_plan(&run, board, model, &planned, inputs, &host)?;
@@ -138,6 +141,10 @@ pub fn run(options: &Run) -> Result<Said, Diagnostic> {
     let integrity = options.checked.integrity();
     let emulated = Emulated::new(&options.on, integrity, options.input.as_deref(), options.mode)?;
     let mut emulated = emulated.with_card_faults(&options.card_faults);
+    if let Some(Limits(limits)) = &options.limits {
+        emulated.options.exits.subnetworks = true;
+        emulated.limits.clone_from(limits);
+    }
     emulated.options.recipe = load::recipe(&options.from, &emulated.prepared.model)?;
     let Ran { planned, done } = emulated.run(options.strategy)?;
     let used = Use::new(&emulated.board, &emulated.options, options.on.period);

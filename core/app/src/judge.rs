@@ -2,9 +2,11 @@
 
 use tilewright_board::Board;
 use tilewright_check::reference::{
-    Read, expected_outputs, expected_until, first_mismatch, inputs_of_frames, layer_outputs,
+    Expected, Read, expected_outputs, expected_until, first_mismatch, inputs_of_frames,
+    layer_outputs,
 };
 use tilewright_model::{Data, Model, RunError};
+use tilewright_plan::Plan;
 use tilewright_planner::Planned;
 use tilewright_report::{Comparison, Diagnostic, Difference, LayerCheck, Mode, sentence};
 
@@ -35,7 +37,13 @@ pub fn run_plan(
     let payload = bytes_of(inputs);
     let mut done = run_image(options, board, &file, &payload, true, host)?;
     done.result.plan = Some(planned.report.clone());
-    read_indices(&mut done.result, model);
+    let subnetwork = done.result.invokes.last().and_then(|invoke| {
+        let mut all = planned.plan.subnetworks.iter();
+        all.position(|subnetwork| subnetwork.program.name == invoke.program)
+    });
+    let output =
+        subnetwork.and_then(|index| planned.plan.subnetworks.get(index)).map(|own| own.output);
+    read_indices(&mut done.result, model, output);
     if done.result.fault.is_some() || options.mode == Mode::Sampled {
         return Ok(done);
     }
@@ -43,8 +51,25 @@ pub fn run_plan(
     let until = Until::new(host, options.comparing);
     let layers = done.layers.as_deref().unwrap_or(&[]);
     let outputs: Vec<&[i8]> = done.result.outputs.iter().map(|o| o.values.as_slice()).collect();
-    let comparison = compared(planned, model, inputs, layers, &outputs, &until)?;
-    done.result.verified = Some(comparison.difference.is_none());
+    let alone = subnetwork.and_then(|index| planned.plan.of_subnetwork(index));
+    let judged = Judged {
+        plan: alone.as_ref().unwrap_or(&planned.plan),
+        planned,
+        model,
+        inputs,
+        output,
+        exit: done.result.exit.map(|exit| *exit),
+    };
+    let reference = judged.reference(&until)?;
+    let comparison = judged.compared(&reference, layers, &outputs)?;
+    for (row, invoke) in done.result.invokes.iter_mut().zip(&done.invokes) {
+        let mut own = planned.plan.subnetworks.iter();
+        let own = own.find(|subnetwork| subnetwork.program.name == row.program);
+        let expected = of_output(model, &reference.outputs, own.map(|own| own.output));
+        row.verified = Some(expected == invoke.outputs);
+    }
+    let is_alike = done.result.invokes.iter().all(|row| row.verified == Some(true));
+    done.result.verified = Some(comparison.difference.is_none() && is_alike);
     done.result.compared_layers = comparison.layers.len().into();
     done.result.difference = comparison.difference;
     Ok(done)
@@ -63,55 +88,92 @@ pub fn compare(
     outputs: &[&[i8]],
     host: &dyn Host,
 ) -> Result<Comparison, Diagnostic> {
-    compared(planned, model, inputs, layers, outputs, &Until::new(host, None))
+    let judged = Judged { plan: &planned.plan, planned, model, inputs, output: None, exit: None };
+    judged.compared(&judged.reference(&Until::new(host, None))?, layers, outputs)
 }
 
-fn compared(
-    planned: &Planned,
-    model: &Model,
-    inputs: &[Data],
-    layers: &[LayerBytes],
-    outputs: &[&[i8]],
-    until: &Until<'_>,
-) -> Result<Comparison, Diagnostic> {
-    let plan = &planned.plan;
-    let failed = |error| match error {
-        RunError::Stopped => until.problem("Comparing", "Give a smaller model."),
-        error => Diagnostic::ours(sentence(&error.to_string()), "reference interpreter"),
-    };
-    let is_over = || until.is_over();
-    let mut reference =
-        expected_until(plan, planned.model(model), inputs, &is_over).map_err(failed)?;
-    if planned.tiled.is_some() {
-        // What comes out is that of the model itself, whatever the graph in tiles computes.
-        reference.outputs = expected_outputs(model, inputs, &is_over).map_err(failed)?;
+/// A run that is compared with the reference.
+struct Judged<'r> {
+    /// The plan of the program that ran, as its main one.
+    plan: &'r Plan,
+    planned: &'r Planned,
+    model: &'r Model,
+    /// Of all frames.
+    inputs: &'r [Data],
+    /// The number of the output that a sub-network makes.
+    output: Option<u16>,
+    /// The number of the output at whose exit the run ended.
+    exit: Option<usize>,
+}
+
+impl Judged<'_> {
+    fn reference(&self, until: &Until<'_>) -> Result<Expected, Diagnostic> {
+        let Self { plan, planned, model, inputs, .. } = self;
+        let failed = |error| match error {
+            RunError::Stopped => until.problem("Comparing", "Give a smaller model."),
+            error => Diagnostic::ours(sentence(&error.to_string()), "reference interpreter"),
+        };
+        let is_over = || until.is_over();
+        let mut reference =
+            expected_until(plan, planned.model(model), inputs, &is_over).map_err(failed)?;
+        if planned.tiled.is_some() {
+            // What comes out is that of the model itself, whatever the graph in tiles computes.
+            reference.outputs = expected_outputs(model, inputs, &is_over).map_err(failed)?;
+        }
+        Ok(reference)
     }
-    let found: Vec<_> = layer_outputs(plan)
-        .into_iter()
-        .filter_map(|output| {
-            let layer = layers.iter().find(|read| read.layer == output.layer)?;
-            let (space, start, bytes) = (layer.space, layer.start.into(), layer.bytes.as_deref()?);
-            Some((output, output.elements(&Read { space, start, bytes })))
-        })
-        .collect();
-    let checks = found.iter().map(|(output, bytes)| {
-        let values = reference.layers.get(output.layer as usize).map_or(&[][..], Vec::as_slice);
-        check(output.layer, values, bytes)
-    });
-    let checks = checks.collect();
-    let difference = match first_mismatch(plan, &reference, &found) {
-        Some(first) => Some(Difference {
-            layer: first.layer_name,
-            tensor: first.tensor,
-            element: first.element,
-            expected: first.expected,
-            found: first.found,
-            differing: first.differing,
-        }),
-        // The outputs are layers' outputs, but read where the program says that they are.
-        None => difference(planned, &reference.outputs, outputs)?,
-    };
-    Ok(Comparison { layers: checks, difference })
+
+    fn compared(
+        &self,
+        reference: &Expected,
+        layers: &[LayerBytes],
+        outputs: &[&[i8]],
+    ) -> Result<Comparison, Diagnostic> {
+        let plan = self.plan;
+        let found: Vec<_> = layer_outputs(plan)
+            .into_iter()
+            .filter_map(|output| {
+                let layer = layers.iter().find(|read| read.layer == output.layer)?;
+                let (space, start, bytes) =
+                    (layer.space, layer.start.into(), layer.bytes.as_deref()?);
+                Some((output, output.elements(&Read { space, start, bytes })))
+            })
+            .collect();
+        let checks = found.iter().map(|(output, bytes)| {
+            let values = reference.layers.get(output.layer as usize).map_or(&[][..], Vec::as_slice);
+            check(output.layer, values, bytes)
+        });
+        let checks: Vec<LayerCheck> = checks.collect();
+        // Behind an exit nothing is read, which is no difference.
+        let is_alike = self.exit.is_some() && checks.iter().all(|check| check.differing == 0);
+        let mismatch = if is_alike { None } else { first_mismatch(plan, reference, &found) };
+        let mut expected = of_output(self.model, &reference.outputs, self.output);
+        expected.truncate(self.exit.map_or(usize::MAX, |exit| exit + 1));
+        let difference = match mismatch {
+            Some(first) => Some(Difference {
+                layer: first.layer_name,
+                tensor: first.tensor,
+                element: first.element,
+                expected: first.expected,
+                found: first.found,
+                differing: first.differing,
+            }),
+            // The outputs are layers' outputs, but read where the program says that they are.
+            None => difference(plan, &expected, outputs)?,
+        };
+        Ok(Comparison { layers: checks, difference })
+    }
+}
+
+/// Of the outputs of all frames those of one number, or all.
+fn of_output(model: &Model, outputs: &[Vec<i8>], output: Option<u16>) -> Vec<Vec<i8>> {
+    match output {
+        None => outputs.to_vec(),
+        Some(output) => {
+            let each = model.outputs.len().max(1);
+            outputs.iter().skip(output.into()).step_by(each).cloned().collect()
+        }
+    }
 }
 
 /// Elements of a layer that were read, and those of them that differ.
@@ -127,7 +189,7 @@ fn check(layer: u32, expected: &[i8], found: &[Option<u8>]) -> LayerCheck {
 
 /// The first difference of the program's outputs.
 fn difference(
-    planned: &Planned,
+    plan: &Plan,
     expected: &[Vec<i8>],
     found: &[&[i8]],
 ) -> Result<Option<Difference>, Diagnostic> {
@@ -135,14 +197,14 @@ fn difference(
     if sizes(&mut expected.iter().map(Vec::len)) != sizes(&mut found.iter().map(|f| f.len())) {
         return Err(Diagnostic::ours("The run gave other outputs than the model has.", "outputs"));
     }
-    let program = planned.plan.main.as_ref();
+    let program = plan.main.as_ref();
     let outputs = program.map_or(&[][..], |program| &program.outputs);
     let tensors = outputs.iter().map(|output| output.tensor).cycle();
     for ((expected, found), tensor) in expected.iter().zip(found).zip(tensors) {
         let values = expected.iter().zip(*found);
         let mut differing = values.enumerate().filter(|(_, (expected, found))| expected != found);
         if let Some((element, (expected, found))) = differing.next() {
-            let tensor = planned.plan.tensors.get(tensor as usize);
+            let tensor = plan.tensors.get(tensor as usize);
             return Ok(Some(Difference {
                 layer: String::new(),
                 tensor: tensor.map(|tensor| tensor.name.clone()).unwrap_or_default(),

@@ -5,7 +5,9 @@ use tilewright_check::CheckError;
 use tilewright_image::Images;
 use tilewright_model::Model;
 use tilewright_plan::Space;
-use tilewright_planner::{Integrity, Options, PlanError, Planned, Planning, Stop, Strategy};
+use tilewright_planner::{
+    ExitError, Integrity, Options, PlanError, Planned, Planning, Stop, Strategy,
+};
 use tilewright_report::{PlanReport, sentence};
 
 use crate::host::Host;
@@ -157,6 +159,21 @@ pub fn no_plan(error: PlanError) -> Diagnostic {
         }
         PlanError::Buffer { .. } => {
             Diagnostic::new(Blame::TooLarge, text, "--buffer", "Give larger buffers, or more SRAM.")
+        }
+        PlanError::Exits(error) => {
+            let what_to_do = match error {
+                ExitError::OneOutput => {
+                    "Give a model with an output at each exit, or leave exits out."
+                }
+                ExitError::Frames(_) => "Plan one frame, or leave out the confidence.",
+                ExitError::NoConfidence(_) | ExitError::TooCertain { .. } => {
+                    "Give a smaller confidence."
+                }
+                ExitError::NoProbabilities { .. } => {
+                    "Put a softmax behind each exit, or choose exits by latency alone."
+                }
+            };
+            Diagnostic::new(Blame::BadInput, text, "exits", what_to_do)
         }
         PlanError::Stopped => Diagnostic::cancelled("The planning was cancelled."),
         PlanError::Integer { .. } | PlanError::Order(_) => Diagnostic::ours(text, "planner"),

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use tilewright_board::Board;
 use tilewright_model::tiling::{Grid, Tiling};
 use tilewright_plan::{Bytes, Hertz};
-use tilewright_planner::{Options, Overlaid, Strategy};
+use tilewright_planner::{Confidence, ExitError, Exits, Options, Overlaid, Strategy};
 use tilewright_report::{Blame, Diagnostic, Kernels, MOST_FRAMES, Outputs, PlanSettings, sentence};
 
 /// What settings name, looked up.
@@ -76,6 +76,7 @@ pub fn resolve(settings: &PlanSettings) -> Result<Resolved, Diagnostic> {
         packing: settings.packing,
         tiling: tiling(settings)?,
         streams_input: settings.stream_input,
+        exits: exits(settings)?,
         overlaid: match settings.outputs {
             Outputs::Direct => Overlaid::THESIS,
             Outputs::Staged => Overlaid::ALL,
@@ -83,6 +84,17 @@ pub fn resolve(settings: &PlanSettings) -> Result<Resolved, Diagnostic> {
         ..Options::default()
     };
     Ok(Resolved { board, strategy, options })
+}
+
+fn exits(settings: &PlanSettings) -> Result<Exits, Diagnostic> {
+    let confidence = match settings.exit_confidence {
+        None => None,
+        Some(number) => Some(Confidence::new(number).ok_or_else(|| {
+            let error = ExitError::NoConfidence(number.to_string());
+            of_word("exit_confidence", &error, "Give a number such as 0.9.")
+        })?),
+    };
+    Ok(Exits { subnetworks: settings.exits, confidence })
 }
 
 fn tiling(settings: &PlanSettings) -> Result<Option<Tiling>, Diagnostic> {
@@ -137,6 +149,7 @@ mod tests {
             ("tiles", PlanSettings { tiles: text("2"), ..settings() }),
             ("threshold", PlanSettings { threshold: Some(0.5), ..settings() }),
             ("threshold", PlanSettings { tiles: text("2x2"), threshold: Some(2.0), ..settings() }),
+            ("exit_confidence", PlanSettings { exit_confidence: Some(1.5), ..settings() }),
             ("kernels", PlanSettings::default().on_board("stm32l552e-ev-small")),
         ];
         for (key, settings) in wrong {

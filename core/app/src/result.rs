@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 use tilewright_board::Board;
 use tilewright_model::{DType, Model};
 use tilewright_plan::image::{EntryRecord, LaneRecord};
-use tilewright_plan::{After, CyclePoint, Cycles, Kernel, LaneKind, PlanImage, Space, Step};
-use tilewright_protocol::RunOutcome;
+use tilewright_plan::{
+    After, CyclePoint, Cycles, Instruction, Kernel, LaneKind, PlanImage, Space, Step,
+};
+use tilewright_protocol::{Invoke, RunOutcome};
 use tilewright_report::{
-    Counted, Fault, Kind, LayerCount, Mode, OutputValues, RunResult, Slice, SliceKind, Timeline,
+    Counted, Fault, InvokeRow, Kind, LayerCount, Mode, OutputValues, RunResult, Slice, SliceKind,
+    Timeline,
 };
 
 use crate::package::Package;
+use crate::run::RunOptions;
 use crate::watch::Watches;
 
 /// The output of a layer, byte for byte as the board computed it.
@@ -27,9 +31,12 @@ pub struct LayerBytes {
     pub bytes: Option<Vec<u8>>,
 }
 
-/// Reads outputs that are 32-bit integers in `model` as such: with one, that is the class.
-pub fn read_indices(result: &mut RunResult, model: &Model) {
-    for (output, id) in result.outputs.iter_mut().zip(model.outputs.iter().cycle()) {
+/// Reads outputs that are 32-bit integers in `model` as such: with one, that is the class. Of a sub-network that makes one
+/// output, its number is given.
+pub fn read_indices(result: &mut RunResult, model: &Model, output: Option<u16>) {
+    let own = output.and_then(|output| model.outputs.get(usize::from(output)));
+    let ids = own.map_or(model.outputs.as_slice(), std::slice::from_ref);
+    for (output, id) in result.outputs.iter_mut().zip(ids.iter().cycle()) {
         if model.tensor(*id).dtype == DType::I32 {
             let bytes: Vec<u8> = output.values.iter().map(|v| v.cast_unsigned()).collect();
             let words = bytes.as_chunks().0.iter();
@@ -54,6 +61,8 @@ pub struct Done {
     pub result: RunResult,
     /// The output of every layer, if asked for.
     pub layers: Option<Vec<LayerBytes>>,
+    /// What the board said of each invoke.
+    pub invokes: Vec<Invoke>,
     /// The very image that ran.
     pub package: Package,
 }
@@ -62,18 +71,32 @@ pub struct Done {
 #[must_use]
 pub fn result_of(
     image: &PlanImage<'_>,
+    entry: usize,
     board: &Board,
-    mode: Mode,
+    options: &RunOptions<'_>,
     watches: &Watches,
     outcome: &RunOutcome,
 ) -> RunResult {
-    let outputs = match mode {
-        Mode::Full => outputs(image, watches, outcome),
+    let mode = options.mode;
+    let program = image.entries().get(entry);
+    let lanes = program.map_or(&[][..], |entry| image.entry_lanes(entry));
+    let last = outcome.finish.invokes.last();
+    let exit = last.and_then(|invoke| invoke.exit);
+    let mut outputs = match mode {
+        Mode::Full => outputs(image, program, watches, outcome),
         Mode::Sampled => Vec::new(),
     };
-    let top1 = outputs.first().and_then(|output| largest(&output.values));
-    let top1_label =
-        top1.and_then(|class| outputs.first()?.labels.get(class)).filter(|l| !l.is_empty());
+    if let Some(exit) = exit {
+        outputs.truncate(usize::from(exit) + 1);
+    }
+    // Of a network with exits the last output is the best.
+    let has_exits = lanes.first().is_some_and(|core| {
+        let mut steps = image.lane_steps(core).filter_map(|step| Instruction::from_record(&step));
+        steps.any(|step| matches!(step, Instruction::Exit { .. }))
+    });
+    let told = if has_exits { outputs.last() } else { outputs.first() };
+    let top1 = told.and_then(|output| largest(&output.values));
+    let top1_label = top1.and_then(|class| told?.labels.get(class)).filter(|l| !l.is_empty());
     let invoke = outcome.finish.invoke;
     RunResult {
         board: board.id.clone(),
@@ -86,7 +109,9 @@ pub fn result_of(
         difference: None,
         fault: outcome.finish.fault.clone().map(|fault| named(image, fault)),
         stack: outcome.finish.stack.map(Counted::new),
-        frames: main_entry(image).map_or(1, |entry| entry.frames),
+        frames: program.map_or(1, |entry| entry.frames),
+        exit: exit.map(|exit| Counted::new(exit.into())),
+        invokes: invokes(image, board, options.limits, outcome),
         instructions: invoke.instructions().into(),
         cycles: invoke.cycles().into(),
         latency_us: invoke.cycles().at(board.core.clock.hertz).into(),
@@ -97,10 +122,10 @@ pub fn result_of(
         load: outcome.finish.load,
         top1: top1.map(Counted::new),
         top1_label: top1_label.cloned(),
-        layers: layers(image, outcome),
+        layers: layers(image, program, outcome),
         unknown_registers: outcome.finish.unknown_registers.clone(),
         console: String::from_utf8_lossy(&outcome.console).into_owned(),
-        timeline: timeline(image, board, outcome),
+        timeline: timeline(image, lanes, board, outcome),
         emulation_wall_ns: outcome.finish.wall_ns,
         outputs: outputs.into(),
         plan: None,
@@ -134,8 +159,35 @@ pub fn main_entry<'i>(image: &PlanImage<'i>) -> Option<&'i EntryRecord> {
     image.entries().iter().find(|entry| entry.kind == 0)
 }
 
-fn outputs(image: &PlanImage<'_>, watches: &Watches, outcome: &RunOutcome) -> Vec<OutputValues> {
-    let entry = main_entry(image);
+/// What each limit came to.
+fn invokes(
+    image: &PlanImage<'_>,
+    board: &Board,
+    limits: &[u32],
+    outcome: &RunOutcome,
+) -> Vec<InvokeRow> {
+    let row = |(limit, invoke): (&u32, &Invoke)| {
+        let entry = invoke.entry.and_then(|entry| image.entries().get(entry as usize));
+        let latency = invoke.counts.cycles().at(board.core.clock.hertz);
+        InvokeRow {
+            limit_us: *limit,
+            program: entry.map_or(String::new(), |entry| image.name(entry.name).to_owned()),
+            select_instructions: invoke.select_instructions.into(),
+            instructions: invoke.counts.instructions().into(),
+            latency_us: latency.into(),
+            is_met: (latency.0 <= f64::from(*limit)).into(),
+            verified: None,
+        }
+    };
+    limits.iter().zip(&outcome.finish.invokes).map(row).collect()
+}
+
+fn outputs(
+    image: &PlanImage<'_>,
+    entry: Option<&EntryRecord>,
+    watches: &Watches,
+    outcome: &RunOutcome,
+) -> Vec<OutputValues> {
     let records = entry.map_or(&[][..], |entry| image.entry_outputs(entry));
     // Labels are told once for all frames.
     let of_frame = records.len() / entry.map_or(1, |entry| usize::from(entry.frames.max(1)));
@@ -168,7 +220,11 @@ fn largest(values: &[i8]) -> Option<usize> {
     values.iter().position(|value| value == largest)
 }
 
-fn layers(image: &PlanImage<'_>, outcome: &RunOutcome) -> Vec<LayerCount> {
+fn layers(
+    image: &PlanImage<'_>,
+    program: Option<&EntryRecord>,
+    outcome: &RunOutcome,
+) -> Vec<LayerCount> {
     let mut layers: Vec<LayerCount> = image
         .layers()
         .iter()
@@ -187,7 +243,7 @@ fn layers(image: &PlanImage<'_>, outcome: &RunOutcome) -> Vec<LayerCount> {
             *layer.cycles += Cycles(step.cycles);
         }
     }
-    let frames = main_entry(image).map_or(1, |entry| u64::from(entry.frames.max(1)));
+    let frames = program.map_or(1, |entry| u64::from(entry.frames.max(1)));
     for layer in &mut layers {
         *layer.instructions /= frames;
         layer.cycles = Cycles(layer.cycles.0 / frames).into();
@@ -201,8 +257,12 @@ fn layers(image: &PlanImage<'_>, outcome: &RunOutcome) -> Vec<LayerCount> {
 }
 
 /// Kernels and the core's waits, and what engines copied.
-fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timeline {
-    let records = main_entry(image).map_or(&[][..], |entry| image.entry_lanes(entry));
+fn timeline(
+    image: &PlanImage<'_>,
+    records: &[LaneRecord],
+    board: &Board,
+    outcome: &RunOutcome,
+) -> Timeline {
     let frames: Vec<Vec<u8>> = records
         .iter()
         .map(|lane| image.lane_steps(lane).map(|step| step.frame).collect())

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tilewright_board::{Board, Card};
 use tilewright_model::Data;
-use tilewright_plan::image::{input_frames, input_views};
-use tilewright_plan::{Space, View};
+use tilewright_plan::image::{input_frames, input_views, limit_frame};
+use tilewright_plan::{PlanImage, Space, View};
 use tilewright_planner::Integrity;
 use tilewright_protocol::{Hardware, Job, Limits, Mode, Response};
 
@@ -37,6 +37,9 @@ pub struct RunOptions<'m> {
     pub integrity: Integrity,
     /// What goes wrong with it.
     pub card_faults: &'m [CardWish],
+    /// Limits of latency in microseconds, each with a run of the program that meets it, in one go: the result is that
+    /// of the last. Empty: one run of the main program.
+    pub limits: &'m [u32],
 }
 
 impl Default for RunOptions<'_> {
@@ -49,6 +52,7 @@ impl Default for RunOptions<'_> {
             card: None,
             integrity: Integrity::Trusted,
             card_faults: &[],
+            limits: &[],
         }
     }
 }
@@ -70,7 +74,38 @@ pub fn bytes_of(inputs: &[Data]) -> Vec<u8> {
     values.map(|value| value.cast_unsigned()).collect()
 }
 
-/// Packages `file` with the board's firmware and runs it once on `payload`: the int8 bytes of
+/// The program of an image that meets the last of these limits in microseconds, by its entry: without limits the main
+/// one.
+///
+/// # Errors
+/// [`Blame::BadInput`] if the image has no such program, [`Blame::DoesNotFit`] if none meets a limit.
+fn chosen(image: &PlanImage<'_>, limits: &[u32]) -> Result<usize, Diagnostic> {
+    let none = || {
+        Diagnostic::new(
+            Blame::BadInput,
+            "The plan image has no program to choose by latency.",
+            "limits",
+            "Plan a model that has several outputs with exits.",
+        )
+    };
+    let fastest = image.entries().iter().map(|entry| entry.latency_us).filter(|us| *us > 0).min();
+    if let Some((limit, fastest)) =
+        limits.iter().find_map(|limit| Some((limit, fastest.filter(|us| us > limit)?)))
+    {
+        return Err(Diagnostic::new(
+            Blame::DoesNotFit,
+            format!("No program meets {limit} us: the fastest takes {fastest} us (modelled)."),
+            "limits",
+            "Give a larger limit, choose a faster board, or put an exit further ahead.",
+        ));
+    }
+    match limits.last() {
+        Some(limit) => fastest.and_then(|_| image.select(*limit)).ok_or_else(none),
+        None => image.select(0).ok_or_else(none),
+    }
+}
+
+/// Packages `file` with the board's firmware and runs it once on `payload`, or once for each limit: the int8 bytes of
 /// all inputs, one behind the other. The result is not compared with anything.
 ///
 /// # Errors
@@ -106,9 +141,10 @@ pub fn run_image(
              input's size.",
         ));
     }
+    let entry = chosen(image, options.limits)?;
     let with_layers = with_layers && options.mode == Mode::Full;
     let watches = match options.mode {
-        Mode::Full => Watches::of(image, board, with_layers)?,
+        Mode::Full => Watches::of(image, entry, board, with_layers)?,
         Mode::Sampled => Watches::default(),
     };
     let package = Package::new(host.firmware(&board.id)?, board, file.bytes().to_vec());
@@ -121,7 +157,13 @@ pub fn run_image(
         elf,
         external_flash: file.external_flash().to_vec(),
         card: card(options, board, file, image.space_bytes(Space::Card))?,
-        frames: vec![frames],
+        frames: match options.limits {
+            [] => vec![frames],
+            limits => {
+                let behind = |limit: &u32| [vec![limit_frame(*limit)], frames.clone()].concat();
+                limits.iter().map(behind).collect()
+            }
+        },
         hardware: Hardware::default(),
         strict: false,
         mode: options.mode,
@@ -148,9 +190,9 @@ pub fn run_image(
         | Response::Finished(_) => {}
     };
     let outcome = host.execute(job, &mut on_event)?;
-    let result = result_of(image, board, options.mode, &watches, &outcome);
+    let result = result_of(image, entry, board, options, &watches, &outcome);
     let layers = with_layers.then(|| layer_bytes(&watches, &outcome));
-    Ok(Done { result, layers, package })
+    Ok(Done { result, layers, invokes: outcome.finish.invokes, package })
 }
 
 const SMALLER: &str = "Give a smaller input.";

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use tilewright_board::Board;
 use tilewright_plan::image::LaneRecord;
-use tilewright_plan::{PlanImage, Space, View};
+use tilewright_plan::{Instruction, PlanImage, Space, View};
 use tilewright_protocol::Watch;
 
 use made::Made;
@@ -42,12 +42,18 @@ pub struct Watches {
 }
 
 impl Watches {
-    /// The watches for an image's outputs, and for its layers if `with_layers`.
+    /// The watches for the outputs of an entry of an image, and for its layers if `with_layers`. An output at which the
+    /// run may end is read there.
     ///
     /// # Errors
     /// If the image has no program to run, or the outputs of the program and of its layers are larger
     /// than [`WATCHED_LIMIT`] together.
-    pub fn of(image: &PlanImage<'_>, board: &Board, with_layers: bool) -> Result<Self, Diagnostic> {
+    pub fn of(
+        image: &PlanImage<'_>,
+        entry: usize,
+        board: &Board,
+        with_layers: bool,
+    ) -> Result<Self, Diagnostic> {
         let bad = |error: &str| {
             Diagnostic::new(
                 Blame::BadInput,
@@ -56,11 +62,8 @@ impl Watches {
                 "Plan the model again with this version of Tilewright.",
             )
         };
-        let entry = image
-            .entries()
-            .iter()
-            .find(|entry| entry.kind == 0)
-            .ok_or_else(|| bad("The plan image has no program."))?;
+        let entry =
+            image.entries().get(entry).ok_or_else(|| bad("The plan image has no program."))?;
         let lanes = image.entry_lanes(entry);
         let core = lanes.first();
         let core = core.ok_or_else(|| bad("The program of the plan image has no lane."))?;
@@ -70,7 +73,13 @@ impl Watches {
             .ok_or_else(|| bad("The program of the plan image computes nothing."))?;
         let mut this = Self::default();
         let mut total = 0;
-        for output in image.entry_outputs(entry) {
+        let exits: Vec<Option<Instruction>> =
+            image.lane_steps(core).map(|record| Instruction::from_record(&record)).collect();
+        let read_at = |output: usize| {
+            let ends = |step: &Option<Instruction>| matches!(step, Some(Instruction::Exit { output: own, .. }) if usize::from(*own) == output);
+            exits.iter().position(ends).unwrap_or(last)
+        };
+        for (number, output) in image.entry_outputs(entry).iter().enumerate() {
             let first = this.watches.len();
             if let Some(view) = image.view(output.view) {
                 // Outputs may share bytes, so that their sum is not bounded by the memory.
@@ -82,7 +91,7 @@ impl Watches {
                 let base = space
                     .and_then(|space| base(board, space))
                     .ok_or_else(|| bad("An output lies where the core cannot read it."))?;
-                this.watches.extend(runs_of(&view, base, last as u32));
+                this.watches.extend(runs_of(&view, base, read_at(number) as u32));
             }
             this.outputs.push(first..this.watches.len());
         }

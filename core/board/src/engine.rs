@@ -64,10 +64,8 @@ pub struct DriverOverhead {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Between {
-    /// Before a step that computes.
+    /// Before a step that computes, or that may end the run.
     pub step_cycles: u64,
-    /// For a mark.
-    pub mark_cycles: u64,
     /// Where the numbers come from.
     pub source: String,
 }

@@ -16,8 +16,8 @@ use tilewright_board::Board;
 use tilewright_model::{Model, NodeId, TensorId};
 use tilewright_plan::rows::{self, Row};
 use tilewright_plan::{
-    InputResidency, Instruction, Kernel, LaneKind, Op, Plan, PlannedLayer, Program, Role, RowOrder,
-    Space, Span, Step, Tile, View, domain,
+    InputResidency, Instruction, Io, Kernel, LaneKind, Op, Plan, PlannedLayer, Program, Role,
+    RowOrder, Space, Span, Step, Tile, View, domain,
 };
 
 /// What the memories of a board hold while programs run.
@@ -36,6 +36,8 @@ pub struct Follow<'a> {
     /// a card holds.
     loaded: Vec<(Space, Range<u64>)>,
     boots: bool,
+    /// The outputs that the program makes of each frame.
+    outputs: Vec<TensorId>,
     /// Rows of the input that have arrived, if it arrives in rows.
     arrived: u64,
 }
@@ -55,6 +57,7 @@ impl<'a> Follow<'a> {
             accesses: Default::default(),
             loaded: constants::on_card(plan),
             boots: false,
+            outputs: Vec::new(),
             arrived: 0,
         })
     }
@@ -68,19 +71,25 @@ impl<'a> Follow<'a> {
         self.steps(program, proof)
     }
 
-    /// Runs the main program for its frames.
+    /// Runs a program for its frames, which makes these outputs of the model.
     ///
     /// # Errors
     /// The first fault found.
-    pub fn run(&mut self, program: &Program, proof: &mut Proof) -> Result<(), CheckError> {
+    pub fn run(
+        &mut self,
+        program: &Program,
+        outputs: &[TensorId],
+        proof: &mut Proof,
+    ) -> Result<(), CheckError> {
         self.begin(program, false)?;
+        self.outputs = outputs.to_vec();
         self.inputs(program)?;
         self.steps(program, proof)?;
         let input =
             self.model.inputs.first().filter(|_| self.plan.input == InputResidency::Streamed);
         let rows = input.map_or(Ok([0; 3]), |input| shapes::shape(self.model, *input));
         match rows.map_err(CheckError::Plan)? {
-            [rows, ..] if rows == self.arrived => self.outputs(program),
+            [rows, ..] if rows == self.arrived => self.all_outputs(program),
             [rows, ..] => {
                 let reason = format!("{} of {rows} rows of the input arrive", self.arrived);
                 Err(CheckError::Plan(reason))
@@ -134,7 +143,7 @@ impl<'a> Follow<'a> {
                     self.copy(lane.kind, [source, destination], &placed)
                 }
                 Instruction::Arrive { view } => self.arrival(view, &placed),
-                Instruction::Mark(_) => Ok(0),
+                Instruction::Exit { output, .. } => self.exit(program, output, &placed),
                 Instruction::Compute { .. } => Err("nothing computes there".to_owned()),
             };
             proof.bytes += bytes.map_err(|reason| fault(placed.lane, placed.step, reason))?;
@@ -419,30 +428,46 @@ impl<'a> Follow<'a> {
         Ok(bytes)
     }
 
-    fn outputs(&self, program: &Program) -> Result<(), CheckError> {
-        let fault = |id: TensorId, reason: &str| CheckError::Output {
-            tensor: self.model.tensor(id).name.clone(),
-            reason: reason.to_owned(),
-        };
-        let ids = of_frames(program, &self.model.outputs);
+    fn all_outputs(&self, program: &Program) -> Result<(), CheckError> {
+        let ids = of_frames(program, &self.outputs);
         if program.outputs.len() != ids.len() {
             return Err(CheckError::Plan("number of outputs differs from the model's".to_owned()));
         }
         for (io, (frame, id)) in program.outputs.iter().zip(ids) {
-            let id = &id;
-            let view = self.plan.views.get(io.view as usize);
-            let view = view.ok_or_else(|| fault(*id, "unknown view"))?;
-            node::check_io(io, self.model, *id).map_err(|reason| fault(*id, &reason))?;
-            let space = self
-                .whole(view, shapes::bytes(self.model, *id))
-                .filter(|space| space.is_writable())
-                .ok_or_else(|| fault(*id, "it is not a whole tensor in RAM"))?;
-            let shape = [u64::from(view.h), u64::from(view.w), u64::from(view.c)];
-            let place = &self.places[id.0];
-            let read = self.contents[space as usize].read(view, shape, (place, frame), 0);
-            read.map_err(|reason| fault(*id, &reason))?;
+            self.output(io, (frame, id)).map_err(|reason| {
+                let tensor = self.model.tensor(id).name.clone();
+                CheckError::Output { tensor, reason }
+            })?;
         }
         Ok(())
+    }
+
+    /// An output is there, whole.
+    fn output(&self, io: &Io, (frame, id): (u8, TensorId)) -> Result<(), String> {
+        let view = self.plan.views.get(io.view as usize).ok_or("unknown view")?;
+        node::check_io(io, self.model, id)?;
+        let space = self
+            .whole(view, shapes::bytes(self.model, id))
+            .filter(|space| space.is_writable())
+            .ok_or("it is not a whole tensor in RAM")?;
+        let shape = [u64::from(view.h), u64::from(view.w), u64::from(view.c)];
+        let place = &self.places[id.0];
+        self.contents[space as usize].read(view, shape, (place, frame), 0).map(drop)
+    }
+
+    /// The core looks at an output, and may end the run: then this output is there.
+    fn exit(&mut self, program: &Program, output: u16, placed: &Placed) -> Result<u64, String> {
+        let index = usize::from(output);
+        let found = program.outputs.get(index).zip(self.outputs.get(index));
+        let (io, id) = found.ok_or("an exit looks at an output that the program has not")?;
+        if program.frames != 1 || self.boots || placed.lane != 0 {
+            return Err("an exit is a step of the core, in a program of one frame".to_owned());
+        }
+        let view = self.plan.views.get(io.view as usize).ok_or("unknown view")?;
+        let space = view.space().ok_or("unknown space")?;
+        self.accesses[space as usize].read(touched(view), placed)?;
+        self.output(io, (0, *id))?;
+        Ok(view.elements())
     }
 }
 

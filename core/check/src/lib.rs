@@ -17,7 +17,7 @@
 //! * inputs that go to a card while they arrive lie there from sectors on, and go through bytes that nothing else has then;
 //! * an input that arrives in rows does so once, whole and in order, before what reads it;
 //! * checksums that the firmware keeps of the card's sectors lie apart from everything else;
-//! * at the end the model's outputs are complete.
+//! * at the end the model's outputs are complete, of a sub-network the one that it makes, at an exit the one that it looks at.
 //!
 //! [`check_memory`] proves of a plan without program, some layer of which has no kernel, that each
 //! tensor has bytes of its own for as long as it is needed.
@@ -63,7 +63,7 @@ pub use memory::{MemoryProof, check_memory};
 use thiserror::Error;
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Plan, Space};
+use tilewright_plan::{Plan, Space, Subnetwork};
 
 /// Why a plan is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -150,7 +150,14 @@ pub fn check(plan: &Plan, model: &Model, board: &Board) -> Result<Proof, CheckEr
     if let Some(boot) = &plan.boot {
         follow.boot(boot, &mut proof)?;
     }
-    follow.run(main, &mut proof)?;
+    let started = follow.clone();
+    follow.run(main, &model.outputs, &mut proof)?;
+    for Subnetwork { output, program, .. } in &plan.subnetworks {
+        let output = model.outputs.get(usize::from(*output)).ok_or_else(|| {
+            CheckError::Plan(format!("program '{}' makes an unknown output", program.name))
+        })?;
+        started.clone().run(program, &[*output], &mut proof)?;
+    }
     Ok(proof)
 }
 

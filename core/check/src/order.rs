@@ -75,11 +75,11 @@ pub fn sequence(program: &Program) -> Result<Vec<Placed>, (usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_plan::{After, Instruction, Lane, LaneKind, Mark, Step};
+    use tilewright_plan::{After, Instruction, Lane, LaneKind, Step};
 
     fn step(after: Option<(u8, u32)>) -> Step {
         let after = after.map(|(lane, step)| After { lane, step });
-        let instruction = Instruction::Mark(Mark::Layer);
+        let instruction = Instruction::Arrive { view: 0 };
         Step { after: [after, None, None], frame: 0, layer: 0, instruction }
     }
 

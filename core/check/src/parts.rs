@@ -139,7 +139,8 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
 
 /// The tiles of a layer's steps, which are those of each frame.
 fn tiles(plan: &Plan, number: usize) -> Result<Vec<Tile>, String> {
-    let steps = plan.programs().flat_map(|p| &p.lanes).flat_map(|lane| &lane.steps);
+    // Sub-networks are made of the same steps.
+    let steps = plan.main.iter().flat_map(|p| &p.lanes).flat_map(|lane| &lane.steps);
     let mut of_frames: BTreeMap<u8, Vec<Tile>> = BTreeMap::new();
     for step in steps.filter(|step| usize::from(step.layer) == number) {
         if let Instruction::Compute { tile, .. } = step.instruction {

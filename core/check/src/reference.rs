@@ -112,7 +112,7 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
                         made.moved = Some((lane, number, to));
                     }
                 }
-                Instruction::Mark(_) | Instruction::Arrive { .. } => {}
+                Instruction::Exit { .. } | Instruction::Arrive { .. } => {}
             }
         }
     }

@@ -265,6 +265,7 @@ mod tests {
             constants: Vec::new(),
             boot: None,
             main: None,
+            subnetworks: Vec::new(),
             space_bytes: [Bytes(0); 6],
             sector_checksums: None,
         };

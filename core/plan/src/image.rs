@@ -9,6 +9,7 @@ mod frames;
 mod pack;
 mod packed;
 mod reader;
+mod select;
 mod steps;
 mod store;
 #[cfg(feature = "alloc")]
@@ -18,7 +19,7 @@ mod tables;
 pub use aligned::AlignedBytes;
 pub use error::ImageError;
 #[cfg(feature = "alloc")]
-pub use frames::{FrameTooLong, arrivals, input_frame, input_frames, input_views};
+pub use frames::{FrameTooLong, arrivals, input_frame, input_frames, input_views, limit_frame};
 #[cfg(feature = "alloc")]
 pub use pack::pack;
 pub use packed::{Cursor, MOST_RECORDS, Packed};
@@ -36,10 +37,12 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const MAGIC: [u8; 4] = *b"TWPI";
 /// First bytes of a frame that brings inputs to the board's console.
 pub const FRAME_MAGIC: [u8; 4] = *b"TWIN";
+/// First bytes of a limit of latency that is sent to a board's console.
+pub const LIMIT_MAGIC: [u8; 4] = *b"TWLM";
 /// Version of the format; another version is refused.
 pub const VERSION: u16 = 3;
 /// Version of what firmware and image expect of each other (kernels' packing, operands).
-pub const FIRMWARE_ABI: u32 = 6;
+pub const FIRMWARE_ABI: u32 = 7;
 /// Alignment of every section and of the image itself.
 pub const ALIGNMENT: usize = 32;
 /// The CRC of sections and header: CRC-32/ISO-HDLC.
@@ -191,7 +194,7 @@ pub struct EntryRecord {
     pub output_first: u16,
     /// Number of outputs.
     pub output_count: u16,
-    /// Latency for which the program was planned, in microseconds; 0 if unknown.
+    /// Predicted latency of a sub-network, in microseconds; 0 of other programs, which no limit chooses.
     pub latency_us: u32,
     /// Frames that a run works on, 1 to [`MAX_FRAMES`](crate::step::MAX_FRAMES): inputs and outputs are those of each,
     /// frame by frame.

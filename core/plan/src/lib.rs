@@ -47,13 +47,13 @@ pub use op::{Op, PoolBehind};
 #[cfg(feature = "alloc")]
 pub use plan::{
     ChannelPart, Constant, ConstantRole, InputResidency, Io, Lane, Plan, PlannedLayer,
-    PlannedTensor, Program, Reader, Work,
+    PlannedTensor, Program, Reader, Subnetwork, Work,
 };
 pub use sector_checksums::SectorChecksums;
 #[cfg(feature = "alloc")]
 pub use sparse_cuts::SparseCuts;
 pub use spec::{Boxes, Filter, Gaps, KernelSpec, Pass, Reach};
-pub use step::{After, Instruction, LaneKind, Mark, RowOrder, Step, StepRecord};
+pub use step::{After, Instruction, LaneKind, RowOrder, Step, StepRecord};
 pub use step_equivalence::StepEquivalence;
 #[cfg(feature = "alloc")]
 pub use units::grouped;

@@ -9,7 +9,7 @@ use crate::op::Op;
 use crate::sector_checksums::SectorChecksums;
 use crate::sparse_cuts::SparseCuts;
 use crate::step::{LaneKind, Step};
-use crate::units::Bytes;
+use crate::units::{Bytes, Micros};
 use crate::view::{Space, Span, Tile, View};
 use crate::window::Window;
 
@@ -242,6 +242,17 @@ pub struct Program {
     pub outputs: Vec<Io>,
 }
 
+/// A program that makes one output of the main one, and computes nothing that this output does not need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subnetwork {
+    /// Number of the output among the model's.
+    pub output: u16,
+    /// Its predicted latency.
+    pub latency: Micros,
+    /// The program, named after its output.
+    pub program: Program,
+}
+
 /// A complete plan for one model on one board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -271,6 +282,8 @@ pub struct Plan {
     pub boot: Option<Program>,
     /// What runs for each frame, or for as many as it takes; nothing if a layer has no kernel.
     pub main: Option<Program>,
+    /// What may run instead of that, over the same tables and in the same memory.
+    pub subnetworks: Vec<Subnetwork>,
     /// Bytes used in each space, by the space's number.
     pub space_bytes: [Bytes; 6],
     /// Checksums or tags of what programs write to a card; nothing if none are kept.
@@ -317,14 +330,24 @@ impl Plan {
         self.space_bytes[space as usize]
     }
 
-    /// Both programs; the main one is the first.
+    /// All programs; the main one is the first.
     pub fn programs(&self) -> impl Iterator<Item = &Program> + Clone {
-        self.main.iter().chain(&self.boot)
+        let subnetworks = self.subnetworks.iter().map(|subnetwork| &subnetwork.program);
+        self.main.iter().chain(&self.boot).chain(subnetworks)
     }
 
-    /// Both programs, to be changed.
+    /// All programs, to be changed.
     pub fn programs_mut(&mut self) -> impl Iterator<Item = &mut Program> {
-        self.main.iter_mut().chain(&mut self.boot)
+        let subnetworks = self.subnetworks.iter_mut().map(|subnetwork| &mut subnetwork.program);
+        self.main.iter_mut().chain(&mut self.boot).chain(subnetworks)
+    }
+
+    /// The plan as if a sub-network were its main program, and its only one beside that which boots: whatever
+    /// looks at the main program looks at it. Nothing if there is none of this number.
+    #[must_use]
+    pub fn of_subnetwork(&self, index: usize) -> Option<Self> {
+        let program = self.subnetworks.get(index)?.program.clone();
+        Some(Self { main: Some(program), subnetworks: Vec::new(), ..self.clone() })
     }
 
     /// Frames that a run of the main program works on; 1 without one.

@@ -57,20 +57,6 @@ impl After {
     }
 }
 
-/// What a mark says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "alloc", serde(rename_all = "snake_case"))]
-#[repr(u16)]
-pub enum Mark {
-    /// The step's layer is complete.
-    Layer = 0,
-    /// The program can be replayed from here.
-    Cut = 1,
-    /// The program may stop here.
-    Exit = 2,
-}
-
 /// In which order a compute step makes its output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
@@ -124,8 +110,14 @@ pub enum Instruction {
         /// Index into the checksums.
         sum: Option<u32>,
     },
-    /// Says something about the program's progress.
-    Mark(Mark),
+    /// Ends the run here if a value of an output reaches a threshold: an early exit by confidence. The output is
+    /// complete by then.
+    Exit {
+        /// Number of the output among those of the program, which works on one frame.
+        output: u16,
+        /// The threshold, a quantised value.
+        least: i8,
+    },
     /// The next rows of the program's input arrive from outside, right where a view says. The first is the first
     /// step of its program, so that nothing runs before a frame is there.
     Arrive {
@@ -154,7 +146,7 @@ pub struct Step {
 )]
 #[repr(C)]
 pub struct StepRecord {
-    /// 0 compute, 1 copy, 2 mark, 3 arrive.
+    /// 0 compute, 1 copy, 2 exit, 3 arrive.
     pub code: u8,
     /// See [`Step::frame`].
     pub frame: u8,
@@ -163,7 +155,7 @@ pub struct StepRecord {
     /// Lane in bits 28..32, step in bits 0..24; all ones: nothing.
     pub after: [u32; 3],
     /// Compute: op, tile, first view, order of rows. Copy: source, destination, checksum or all ones.
-    /// Mark: the mark. Arrive: the view.
+    /// Exit: output, threshold (i32). Arrive: the view.
     pub words: [u32; 4],
 }
 
@@ -197,9 +189,9 @@ impl Step {
                 record.code = 1;
                 record.words = [source, destination, sum.unwrap_or(NO_SUM), 0];
             }
-            Instruction::Mark(mark) => {
+            Instruction::Exit { output, least } => {
                 record.code = 2;
-                record.words = [mark as u32, 0, 0, 0];
+                record.words = [output.into(), i32::from(least).cast_unsigned(), 0, 0];
             }
             Instruction::Arrive { view } => {
                 record.code = 3;
@@ -209,7 +201,7 @@ impl Step {
         record
     }
 
-    /// The step that a record holds; nothing if its code, order of rows or mark is unknown.
+    /// The step that a record holds; nothing if its code, order of rows, output or threshold is unknown.
     #[must_use]
     pub fn from_record(record: &StepRecord) -> Option<Self> {
         let instruction = Instruction::from_record(record)?;
@@ -219,7 +211,7 @@ impl Step {
 }
 
 impl Instruction {
-    /// What the step of a record does; nothing if its code, order of rows or mark is unknown.
+    /// What the step of a record does; nothing if its code, order of rows, output or threshold is unknown.
     #[must_use]
     pub fn from_record(record: &StepRecord) -> Option<Self> {
         let [first, second, third, fourth] = record.words;
@@ -235,12 +227,10 @@ impl Instruction {
                 destination: second,
                 sum: (third != NO_SUM).then_some(third),
             },
-            2 => Self::Mark(match first {
-                0 => Mark::Layer,
-                1 => Mark::Cut,
-                2 => Mark::Exit,
-                _ => return None,
-            }),
+            2 => Self::Exit {
+                output: u16::try_from(first).ok()?,
+                least: i8::try_from(second.cast_signed()).ok()?,
+            },
             3 => Self::Arrive { view: first },
             _ => return None,
         })
@@ -263,9 +253,7 @@ mod tests {
             (any::<u32>(), any::<u32>(), proptest::option::of(0..u32::MAX)).prop_map(
                 |(source, destination, sum)| Instruction::Copy { source, destination, sum }
             ),
-            Just(Instruction::Mark(Mark::Layer)),
-            Just(Instruction::Mark(Mark::Cut)),
-            Just(Instruction::Mark(Mark::Exit)),
+            any::<(u16, i8)>().prop_map(|(output, least)| Instruction::Exit { output, least }),
             any::<u32>().prop_map(|view| Instruction::Arrive { view }),
         ];
         ([after.clone(), after.clone(), after], any::<u8>(), any::<u16>(), instruction).prop_map(

@@ -10,6 +10,7 @@
 mod aliasing;
 pub mod costs;
 mod does_not_fit;
+mod exits;
 mod floats;
 mod lower;
 mod narrow;
@@ -39,6 +40,7 @@ use tilewright_order::{ArrangeError, GraphError};
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
 use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic, Unsupported};
 
+pub use exits::{Confidence, ExitError, Exits};
 pub use planning::{Planning, Progress};
 pub use recipe::{Recipe, RecipeError};
 pub use stop::Stop;
@@ -78,6 +80,8 @@ pub struct Options {
     pub streams_input: bool,
     /// What strategy `overlay` overlays.
     pub overlaid: Overlaid,
+    /// Which early exits the plan has.
+    pub exits: Exits,
     /// Whom work asks that takes long between two calls of [`Planning::advance`].
     pub stop: Stop,
 }
@@ -97,6 +101,7 @@ impl Default for Options {
             tiling: None,
             streams_input: false,
             overlaid: Overlaid::THESIS,
+            exits: Exits::default(),
             stop: Stop::default(),
         }
     }
@@ -116,11 +121,11 @@ impl Options {
     }
 
     /// The same for as few frames as tell which of two plans is faster: behind these each frame takes as
-    /// long as the one before it.
+    /// long as the one before it. Exits, which tell nothing, are left out.
     #[must_use]
     pub fn of_few_frames(&self) -> Self {
         const FEW: NonZeroU32 = NonZeroU32::new(3).unwrap();
-        Self { frames: self.frames.min(FEW), ..self.clone() }
+        Self { frames: self.frames.min(FEW), exits: Exits::default(), ..self.clone() }
     }
 
     /// The card in the board's slot; nothing if it has none.
@@ -207,6 +212,9 @@ pub enum PlanError {
         /// The least buffer.
         needed: Bytes,
     },
+    /// A model or a program that the exits asked for are not for.
+    #[error("{0}")]
+    Exits(#[from] ExitError),
     /// The strategy's name is unknown.
     #[error("no strategy '{name}'; known strategies: {known}")]
     UnknownStrategy {

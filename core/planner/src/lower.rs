@@ -47,6 +47,7 @@ pub fn blank(model: &Model, tensors: Vec<PlannedTensor>) -> Plan {
         constants: Vec::new(),
         boot: None,
         main: None,
+        subnetworks: Vec::new(),
         space_bytes: [Bytes(0); 6],
         sector_checksums: None,
     }

@@ -15,7 +15,7 @@ use crate::strategy::external_search::ExternalSearch;
 use crate::strategy::trade_off::TradeOff;
 use crate::strategy::{Asked, Search, in_tiles, resident};
 use crate::tiles::Tiles;
-use crate::{Integrity, Objective, Options, PlanError, Planned, Strategy, report, simulate};
+use crate::{Integrity, Objective, Options, PlanError, Planned, Strategy, exits, report, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_model::tiling::Tiled;
@@ -251,7 +251,7 @@ impl Planning {
         // What does not fit is told of few frames, unless all are as quickly told.
         let frames = self.options.frames.get();
         let is_told = planned.report.fits || steps(&planned.plan, frames) <= QUICK_STEPS;
-        if planned.report.frames < frames && is_told {
+        if (planned.report.frames < frames || !self.options.exits.is_none()) && is_told {
             let made = planned.made();
             let Planned { report, .. } = planned;
             let bound = Some(*report.lower_bound_bytes);
@@ -366,12 +366,15 @@ pub fn described(
     options: &Options,
     bound: Option<Bytes>,
 ) -> Result<Planned, PlanError> {
-    let Made { recipe, plan } = made;
+    let Made { recipe, mut plan } = made;
     let costs = CostCache::on(board);
+    exits::add(&mut plan, board, &costs, options)?;
     let (card, frames) = (options.card_in(board), options.frames.get());
     let timeline = simulate::predict(&plan, board, &costs, options)?;
     let memory = MemoryMap::of(&plan);
-    let report = report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
+    let mut report =
+        report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
+    report.exits = exits::rows(&plan, &timeline);
     let occupancy = simulate::occupancy(&plan, &timeline);
     let traffic = simulate::traffic(&plan, board, card.as_ref(), &timeline, frames);
     Ok(Planned { plan, recipe, tiled: None, memory, timeline, occupancy, traffic, report })

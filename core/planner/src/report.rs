@@ -81,6 +81,7 @@ pub fn report(
         proved: memory.arena_bytes == bound,
         stages: Vec::new(),
         alternatives: Vec::new(),
+        exits: Vec::new(),
         flash_bytes: flash.into(),
         flash_limit_bytes: board.plan_bytes().into(),
         external_bytes: [Space::ExternalRam, Space::ExternalFlash, Space::Card]

@@ -79,6 +79,7 @@ pub fn plan() -> Plan {
             inputs: Vec::new(),
             outputs: Vec::new(),
         }),
+        subnetworks: Vec::new(),
         space_bytes: [Bytes(56), Bytes(0), Bytes(0), Bytes(0), Bytes(0), Bytes(0)],
         sector_checksums: None,
     }
@@ -110,6 +111,7 @@ pub fn report(memory: &MemoryMap) -> PlanReport {
         elements: "int8".to_owned(),
         stages: Vec::new(),
         alternatives: Vec::new(),
+        exits: Vec::new(),
         peak_sram_bytes: memory.arena_bytes.into(),
         sram_limit_bytes: Bytes(60).into(),
         lower_bound_bytes: Bytes(40).into(),

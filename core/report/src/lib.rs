@@ -57,7 +57,7 @@ pub use operators::{
     OperatorUse, OperatorsNetwork, OperatorsReport,
 };
 pub use plan_report::{
-    Alternative, DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage, WeightPacking,
+    Alternative, DoesNotFit, ExitRow, LayerRow, Part, PartRole, PlanReport, Stage, WeightPacking,
 };
 pub use profile::{Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, MAX_LISTED};
 pub use ranges::Ranges;
@@ -66,7 +66,9 @@ pub use run_report::{
     Difference, FailedCopy, Fault, FaultKind, LayerCount, PREDICTION_MAY_BE_OFF, StackUse,
     over_prediction,
 };
-pub use run_result::{Comparison, LayerCheck, Mode, OutputValues, RunResult, UnknownMode};
+pub use run_result::{
+    Comparison, InvokeRow, LayerCheck, Mode, OutputValues, RunResult, UnknownMode,
+};
 pub use scale::{Accuracy, Diminishing, ScaleReport, ScaledNetwork, TradeOff, WithinLimit};
 pub use scatter_svg::{Axis, Point, Scatter, Series};
 pub use schedule::Schedule;

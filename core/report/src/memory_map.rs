@@ -342,7 +342,7 @@ impl Touched {
                     self.written.add(u64::from(view.offset), view.extent());
                 }
             }
-            Instruction::Mark(_) => {}
+            Instruction::Exit { .. } => {}
         }
     }
 }

@@ -149,6 +149,21 @@ pub struct Alternative {
     pub fits: bool,
 }
 
+/// An output with which a run may end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ExitRow {
+    /// The output's name, and that of the program that makes it alone.
+    pub output: String,
+    /// Multiply-accumulates of that program; nothing if there is none.
+    pub macs: Option<Counted<u64>>,
+    /// Its predicted latency.
+    pub latency_us: Option<Modelled<Micros>>,
+    /// Predicted latency of the main program if its run ends here: with earlier exits, which were not taken. Nothing
+    /// if exits are not taken by confidence.
+    pub exit_us: Option<Modelled<Micros>>,
+}
+
 impl Alternative {
     /// For people.
     #[must_use]
@@ -197,6 +212,8 @@ pub struct PlanReport {
     /// Techniques that strategy `auto` compared: the chosen one, then the others, the best first. Empty if the strategy
     /// compares none.
     pub alternatives: Vec<Alternative>,
+    /// Early exits, one row for each output in order; empty if none were asked for.
+    pub exits: Vec<ExitRow>,
     /// Flash for the plan image.
     pub flash_bytes: Counted<Bytes>,
     /// Of that what other packings of weights than pairs take more; below zero: less.

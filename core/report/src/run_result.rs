@@ -96,6 +96,10 @@ pub struct RunResult {
     pub stack: Option<Counted<StackUse>>,
     /// Frames that the invoke worked on.
     pub frames: u16,
+    /// The number of the output at whose exit the invoke ended; null if it went to its end.
+    pub exit: Option<Counted<usize>>,
+    /// What the limits of latency came to, one row for each, of which the last is told here; empty without limits.
+    pub invokes: Vec<InvokeRow>,
     /// Executed instructions of the last invoke.
     pub instructions: Counted<u64>,
     /// Its cycles.
@@ -135,6 +139,27 @@ pub struct RunResult {
 
 fn of_plan<S: Serializer>(plan: &Option<PlanReport>, serializer: S) -> Result<S::Ok, S::Error> {
     with_kinds(plan.as_ref(), serializer)
+}
+
+/// A run under a limit of latency.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct InvokeRow {
+    /// The limit, in microseconds.
+    pub limit_us: u32,
+    /// The program that was chosen, which has the name of its output.
+    pub program: String,
+    /// Instructions that choosing it took.
+    pub select_instructions: Counted<u64>,
+    /// Executed instructions of the invoke.
+    pub instructions: Counted<u64>,
+    /// Its time.
+    pub latency_us: Modelled<Micros>,
+    /// Whether that is within the limit.
+    pub is_met: Modelled<bool>,
+    /// Whether its outputs are bit-equal to the reference's; null if that was not compared.
+    #[serde(serialize_with = "as_counted")]
+    pub verified: Option<bool>,
 }
 
 /// How a run's layers compare with the reference.

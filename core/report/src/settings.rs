@@ -48,6 +48,10 @@ pub struct PlanSettings {
     pub threshold: Option<f64>,
     /// Whether the input may arrive in rows while others are used.
     pub stream_input: bool,
+    /// Whether there is a program for each output, which a limit of latency chooses from.
+    pub exits: bool,
+    /// The probability from which an output before the last ends the run, above 0, up to 1; else none does.
+    pub exit_confidence: Option<f64>,
     /// Another clock than the board's: what if.
     pub clock_hz: Option<u64>,
     /// Class of the card in the board's slot; else the one that goes with the board.

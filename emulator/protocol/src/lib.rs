@@ -10,7 +10,7 @@ mod outcome;
 pub use frame::{FrameError, MAX_FRAME_BYTES, read_frame, write_frame};
 pub use hardware::{BrokenUnit, Hardware, LineNoise, SdramFault, SerialFlash};
 pub use message::{
-    CardFault, CardJob, CardProblem, CopyCount, Finish, Job, LayerCycles, Limits, Request,
+    CardFault, CardJob, CardProblem, CopyCount, Finish, Invoke, Job, LayerCycles, Limits, Request,
     Response, StepCount, VERSION, Watch,
 };
 pub use outcome::RunOutcome;

@@ -8,7 +8,7 @@ use tilewright_report::{Counts, Fault, LayerProfile, Mode, StackUse};
 use crate::hardware::Hardware;
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 16;
+pub const VERSION: u32 = 17;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,8 +195,23 @@ pub struct LayerCycles {
     pub profile: LayerProfile,
 }
 
+/// An invoke that ended; of a frame that was begun again the last one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invoke {
+    /// Its program: the number of an entry of the image; nothing if none was chosen.
+    pub entry: Option<u32>,
+    /// Instructions that choosing it took.
+    pub select_instructions: u64,
+    /// Its counts.
+    pub counts: Counts,
+    /// The number of the output at whose exit it ended, if it ended early.
+    pub exit: Option<u16>,
+    /// Bytes of its outputs, as the board wrote them to its console.
+    pub outputs: Vec<Vec<i8>>,
+}
+
 /// How a job ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finish {
     /// What went wrong, if something did.
     pub fault: Option<Fault>,
@@ -206,6 +221,8 @@ pub struct Finish {
     pub load: Counts,
     /// Counts of the last invoke.
     pub invoke: Counts,
+    /// All invokes, one for each frame that was answered.
+    pub invokes: Vec<Invoke>,
     /// Compute steps of all invokes that were passed over, since one like them had run.
     pub passed_steps: u64,
     /// How deep the firmware's stack grew; nothing if it is not where the board's file says.

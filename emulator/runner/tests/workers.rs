@@ -132,6 +132,7 @@ fn finish() -> Finish {
         invoke: Counts { compute_instructions: 4, ..Counts::default() },
         stack: None,
         unknown_registers: vec![(0x4000_0000, 2)],
+        invokes: Vec::new(),
         passed_steps: 0,
         wall_ns: 1,
     }

@@ -46,6 +46,7 @@ impl Execute for Parrot {
                 invoke: Counts::default(),
                 stack: None,
                 unknown_registers: vec![],
+                invokes: Vec::new(),
                 passed_steps: 0,
                 wall_ns: 0,
             },

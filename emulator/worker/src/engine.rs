@@ -169,6 +169,7 @@ fn run_either(
         load: machine.marks.load,
         invoke,
         stack,
+        invokes: std::mem::take(&mut machine.marks.invokes.ended),
         passed_steps: machine.sampling.as_ref().map_or(0, |sampling| sampling.passed),
         unknown_registers: machine.bus.unknown(),
         wall_ns: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),

@@ -22,7 +22,7 @@ use crate::host::Host;
 use crate::lines::Loop;
 use crate::marks::Marks;
 use crate::memory::Memories;
-use crate::plan::Steps;
+use crate::plan::{Programs, Steps};
 use crate::profile::Profile;
 use crate::sampling::Sampling;
 use crate::stack::Stack;
@@ -87,6 +87,7 @@ pub struct Machine {
     pub table: Table,
     pub account: Account,
     pub marks: Marks,
+    programs: Programs,
     pub sampling: Option<Sampling>,
     /// Runs of blocks; nothing if steps are passed over.
     pub profile: Option<Profile>,
@@ -176,7 +177,8 @@ impl Machine {
         let (flash, coupled) = (place(MemoryKind::Flash), place(MemoryKind::Itcm));
         let branches = tilewright_cores::branches(core);
         let table = Table::new(flash, coupled, branches, Fetch::new(&board));
-        let Steps { lanes, kinds } = Steps::of(&board, &firmware);
+        let programs = Programs::of(&board, &firmware);
+        let Steps { lanes, kinds } = programs.first();
         let marks = Marks::new(lanes, job.watches.clone());
         let data_cache = external::data_cache(&board);
         Ok(Self {
@@ -197,6 +199,7 @@ impl Machine {
             table,
             account: Account::default(),
             marks,
+            programs,
             sampling: Sampling::new(job.mode, kinds),
             profile: (job.mode == Mode::Full).then(Profile::default),
             host: None,
@@ -305,6 +308,15 @@ impl Machine {
             .collect()
     }
 
+    /// The firmware has chosen the program of the frames that follow.
+    pub fn selected(&mut self, entry: u32) {
+        let Steps { lanes, kinds } = self.programs.entry(entry as usize);
+        self.marks.lanes = lanes;
+        if let Some(sampling) = &mut self.sampling {
+            sampling.begin(kinds);
+        }
+    }
+
     /// Whether the frame that is worked on is the job's last. Of a host nobody knows that.
     pub fn in_last_frame(&self) -> bool {
         self.host.is_none() && (self.frames.is_empty() || self.frames.len() < self.last_parts)
@@ -403,7 +415,9 @@ impl Machine {
                 None if self.frame_count == 0 => self.finish(End::Done),
                 None => {}
             },
+            Line::Output { values, .. } => self.marks.invokes.under_way.outputs.push(values),
             Line::Done => {
+                self.marks.invokes.ends();
                 self.frames_done += 1;
                 if self.frames_done >= self.frame_count {
                     self.finish(End::Done);

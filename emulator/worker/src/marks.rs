@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tilewright_plan::LaneKind;
-use tilewright_protocol::{CopyCount, Response, StepCount, Watch};
+use tilewright_protocol::{CopyCount, Invoke, Response, StepCount, Watch};
 use tilewright_report::{Counts, FailedCopy, FaultKind};
 use unicorn_engine::RegisterARM;
 
@@ -28,6 +28,9 @@ const FAILED_COPY: u32 = 11;
 const FAILED_SECTOR: u32 = 12;
 const PAUSED: u32 = 13;
 const GOES_ON: u32 = 14;
+const SELECTING: u32 = 15;
+const SELECTED: u32 = 16;
+const EXIT: u32 = 17;
 
 /// Bytes that a watch may ask for.
 const MAX_WATCH: u64 = 16 << 20;
@@ -41,7 +44,27 @@ struct Running {
     waits: FlashCycles,
 }
 
-/// A lane of the first program.
+/// Invokes of the job.
+#[derive(Debug, Default)]
+pub struct Invokes {
+    /// Those that ended.
+    pub ended: Vec<Invoke>,
+    /// What is known of the next.
+    pub under_way: Invoke,
+    /// Instructions when its program began to be chosen.
+    selecting: Option<u64>,
+}
+
+impl Invokes {
+    /// All of an invoke has been said; the next is of the same program unless another is chosen.
+    pub fn ends(&mut self) {
+        let entry = self.under_way.entry;
+        self.ended.push(std::mem::take(&mut self.under_way));
+        self.under_way.entry = entry;
+    }
+}
+
+/// A lane of a program.
 #[derive(Clone, Debug)]
 pub struct Lane {
     /// What runs it.
@@ -82,7 +105,8 @@ impl Failed {
 /// What was marked so far.
 #[derive(Debug, Default)]
 pub struct Marks {
-    lanes: Vec<Lane>,
+    /// Of the program that runs.
+    pub lanes: Vec<Lane>,
     watches: Vec<Watch>,
     /// Counts when the last invoke began, and the virtual time.
     began: Option<(Counts, u64)>,
@@ -104,6 +128,7 @@ pub struct Marks {
     /// Cycles asleep until the last step of the invoke ended.
     slept: u64,
     pub failed: Failed,
+    pub invokes: Invokes,
 }
 
 impl Marks {
@@ -171,6 +196,7 @@ pub fn marked(uc: &mut Engine<'_>) {
             let counts = machine.account.counts();
             if let Some((began, _)) = &machine.marks.began {
                 machine.marks.invoke = between(began, &counts);
+                machine.marks.invokes.under_way.counts = machine.marks.invoke;
             }
         }
         STEP_BEGINS => {
@@ -198,6 +224,18 @@ pub fn marked(uc: &mut Engine<'_>) {
         FAILED_SECTOR => machine.marks.failed.sector = Some(value),
         PAUSED => machine.marks.paused = Some((machine.account.counts(), machine.account.cycles)),
         GOES_ON => goes_on(machine),
+        SELECTING => {
+            machine.marks.invokes.selecting = Some(machine.account.instructions);
+        }
+        SELECTED => {
+            let now = machine.account.instructions;
+            let invokes = &mut machine.marks.invokes;
+            let taken = invokes.selecting.take().map_or(0, |began| now - began);
+            invokes.under_way.entry = Some(value);
+            invokes.under_way.select_instructions = taken;
+            machine.selected(value);
+        }
+        EXIT => machine.marks.invokes.under_way.exit = Some(value as u16),
         _ => {}
     }
 }

@@ -9,8 +9,8 @@ use tilewright_plan::{Instruction, LaneKind, PlanImage, Step, StepEquivalence};
 use crate::elf::Firmware;
 use crate::marks::Lane;
 
-/// The steps of the first program; none if there is no valid plan, which is for the firmware to say.
-#[derive(Debug, Default)]
+/// The steps of a program; none if there is no valid plan, which is for the firmware to say.
+#[derive(Clone, Debug, Default)]
 pub struct Steps {
     /// Its lanes, the core's first.
     pub lanes: Vec<Lane>,
@@ -19,7 +19,16 @@ pub struct Steps {
     pub kinds: Vec<Option<u32>>,
 }
 
-impl Steps {
+/// The programs of an image.
+#[derive(Clone, Debug, Default)]
+pub struct Programs {
+    /// The steps of each entry's.
+    of_entries: Vec<Steps>,
+    /// The entry that runs unless another is chosen.
+    first: usize,
+}
+
+impl Programs {
     /// Of the plan that the firmware holds for a board.
     pub fn of(board: &Board, firmware: &Firmware) -> Self {
         let Some(bytes) = board.plan_address().and_then(|address| firmware.bytes_at(address))
@@ -37,16 +46,31 @@ impl Steps {
         let Ok(image) = PlanImage::read(aligned, &expected) else {
             return Self::default();
         };
-        let program = image.entries().iter().find(|entry| entry.kind == 0);
-        let lanes = program.map_or(&[][..], |entry| image.entry_lanes(entry));
-        let lane = |lane: &LaneRecord| Lane {
-            kind: LaneKind::from_number(lane.kind).unwrap_or(LaneKind::Core),
-            layers: image.lane_steps(lane).map(|step| step.layer).collect(),
-        };
-        Self {
-            lanes: lanes.iter().map(lane).collect(),
-            kinds: lanes.first().map_or_else(Vec::new, |core| kinds(&image, core)),
-        }
+        let entries = image.entries();
+        let of_entries = entries.iter().map(|entry| steps(&image, image.entry_lanes(entry)));
+        let first = entries.iter().position(|entry| entry.kind == 0).unwrap_or(0);
+        Self { of_entries: of_entries.collect(), first }
+    }
+
+    /// The steps of the program that runs unless another is chosen.
+    pub fn first(&self) -> Steps {
+        self.entry(self.first)
+    }
+
+    /// The steps of an entry's program.
+    pub fn entry(&self, entry: usize) -> Steps {
+        self.of_entries.get(entry).cloned().unwrap_or_default()
+    }
+}
+
+fn steps(image: &PlanImage<'_>, lanes: &[LaneRecord]) -> Steps {
+    let lane = |lane: &LaneRecord| Lane {
+        kind: LaneKind::from_number(lane.kind).unwrap_or(LaneKind::Core),
+        layers: image.lane_steps(lane).map(|step| step.layer).collect(),
+    };
+    Steps {
+        lanes: lanes.iter().map(lane).collect(),
+        kinds: lanes.first().map_or_else(Vec::new, |core| kinds(image, core)),
     }
 }
 

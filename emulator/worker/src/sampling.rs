@@ -46,14 +46,18 @@ pub struct Sampling {
 impl Sampling {
     /// For a program whose steps are of these kinds; nothing if every step is to be executed.
     pub fn new(mode: Mode, kinds: Vec<Option<u32>>) -> Option<Self> {
-        let count = kinds.iter().flatten().max().map_or(0, |last| *last as usize + 1);
-        (mode == Mode::Sampled).then(|| Self {
-            kinds,
-            taken: vec![None; count],
-            doing: None,
-            returns: Vec::new(),
-            passed: 0,
+        (mode == Mode::Sampled).then(|| {
+            let (taken, returns) = (Vec::new(), Vec::new());
+            let mut sampling = Self { kinds: Vec::new(), taken, doing: None, returns, passed: 0 };
+            sampling.begin(kinds);
+            sampling
         })
+    }
+
+    /// Another program runs from now on, whose steps are of these kinds.
+    pub fn begin(&mut self, kinds: Vec<Option<u32>>) {
+        let count = kinds.iter().flatten().max().map_or(0, |last| *last as usize + 1);
+        (self.kinds, self.taken) = (kinds, vec![None; count]);
     }
 
     /// Whether compute steps return to an address.

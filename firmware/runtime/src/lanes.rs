@@ -120,6 +120,15 @@ pub trait LaneDriver {
     /// Gives up what lanes do, behind an error, so that they can be started again.
     fn give_up(&mut self) {}
 
+    /// Lets no lane begin another step of this run, and returns when those under way have ended: an exit was
+    /// taken. Sleeps, never polls. Drivers that leave nothing under way have nothing to do.
+    ///
+    /// # Errors
+    /// [`LaneError::Failed`] if an engine gave up.
+    fn drain(&mut self, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        Ok(())
+    }
+
     /// Says that a step of the core lane is complete, so that engines may go on.
     ///
     /// # Errors

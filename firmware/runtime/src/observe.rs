@@ -11,11 +11,6 @@ pub trait Observer {
     fn step_end(&mut self, step: u32, layer: u16) {
         let _ = (step, layer);
     }
-
-    /// A layer is complete.
-    fn layer_end(&mut self, layer: u16) {
-        let _ = layer;
-    }
 }
 
 /// Hears nothing.

@@ -2,11 +2,26 @@
 
 use crate::dispatch;
 use crate::error::{Cause, RunError};
+use crate::exit;
 use crate::lanes::{LaneDriver, LaneError, NoEngines};
 use crate::memory::Memory;
 use crate::observe::Observer;
 use tilewright_plan::image::LaneRecord;
-use tilewright_plan::{After, Instruction, LaneKind, Mark, PlanImage, StepRecord, View};
+use tilewright_plan::{After, Instruction, LaneKind, PlanImage, StepRecord, View};
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// All of the program is done.
+    End,
+    /// An exit was taken, and the run is over.
+    Exit {
+        /// Number of the output with which it was: those behind it are not there.
+        output: u16,
+    },
+    /// Rows of the input are to arrive.
+    Arrival(Awaited),
+}
 
 /// Rows of a program's input that a run needs now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,15 +58,15 @@ pub fn run_with(
     observer: &mut impl Observer,
 ) -> Result<(), RunError> {
     match run_from(image, (entry, 0), memory, engines, observer)? {
-        None => Ok(()),
-        Some(Awaited { next, .. }) => {
+        Reached::End | Reached::Exit { .. } => Ok(()),
+        Reached::Arrival(Awaited { next, .. }) => {
             Err(RunError::Step { step: next.saturating_sub(1), layer: 0, cause: Cause::NoInput })
         }
     }
 }
 
-/// Like [`run_with`], from a step of the core lane on: as far as what it needs has arrived. Gives the rows of its
-/// input that are to be put where it says before it goes on; nothing if it is over.
+/// Like [`run_with`], from a step of the core lane on: as far as what it needs has arrived. Of an exit that is
+/// taken engines end what they are about and begin nothing more.
 ///
 /// # Errors
 /// [`RunError`] names step and layer.
@@ -63,7 +78,7 @@ pub fn run_from(
     memory: &mut Memory<'_>,
     engines: &mut impl LaneDriver,
     observer: &mut impl Observer,
-) -> Result<Option<Awaited>, RunError> {
+) -> Result<Reached, RunError> {
     let program = image.entries().get(entry).ok_or(RunError::NoProgram { index: entry })?;
     let is_core = |lane: &LaneRecord| lane.kind == LaneKind::Core as u16;
     let (core, others) = match image.entry_lanes(program) {
@@ -99,12 +114,21 @@ pub fn run_from(
                 }
                 observer.step_end(index, layer);
             }
-            Instruction::Mark(Mark::Layer) => observer.layer_end(layer),
-            // Nothing fails here that a replay would mend, and nobody asks for an early end.
-            Instruction::Mark(Mark::Cut | Mark::Exit) => {}
+            Instruction::Exit { output, least } => {
+                observer.step_begin(index, layer);
+                let taken = exit::is_taken(image, program, (output, least), memory, engines);
+                observer.step_end(index, layer);
+                let is_taken = match taken {
+                    Ok(is_taken) => is_taken,
+                    Err(cause) => return fail(cause),
+                };
+                if is_taken {
+                    return Ok(Reached::Exit { output });
+                }
+            }
             Instruction::Arrive { view } => {
                 let Some(rows) = image.view(view) else { return fail(Cause::BadStep) };
-                return Ok(Some(Awaited { rows, next: index + 1 }));
+                return Ok(Reached::Arrival(Awaited { rows, next: index + 1 }));
             }
             Instruction::Copy { .. } => return fail(Cause::BadStep),
         }
@@ -121,7 +145,7 @@ pub fn run_from(
             ended.map_err(|cause| RunError::Lane { lane, cause })?;
         }
     }
-    Ok(None)
+    Ok(Reached::End)
 }
 
 /// Waits for all that a step of the core lane needs, which its record says.

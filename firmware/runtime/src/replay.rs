@@ -38,7 +38,7 @@ pub fn is_replayable(image: &PlanImage<'_>, program: &EntryRecord) -> bool {
                     roles.iter().zip(views.iter()).filter(|(role, _)| **role == Role::Output);
                 outputs.all(|(_, view)| spares(view.space(), view.offset, view.extent()))
             }
-            Some(Instruction::Mark(_)) => true,
+            Some(Instruction::Exit { .. }) => true,
             // What arrived before is gone.
             Some(Instruction::Arrive { .. }) | None => false,
         }

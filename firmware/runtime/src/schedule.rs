@@ -33,11 +33,11 @@ pub struct Schedule<'i> {
     /// What was read last.
     record: StepRecord,
     /// Steps of each lane in the image's table.
-    lanes: [Range<u32>; MAX_LANES],
+    pub(crate) lanes: [Range<u32>; MAX_LANES],
     /// What the next step of each lane was found to wait for, as in its record.
     awaited: [u32; MAX_LANES],
     /// Steps of each lane that are complete, the core's among them.
-    complete: [u32; MAX_LANES],
+    pub(crate) complete: [u32; MAX_LANES],
 }
 
 impl<'i> Schedule<'i> {
@@ -105,7 +105,6 @@ impl<'i> Schedule<'i> {
                 return Ok(false);
             }
             match Instruction::from_record(&self.record) {
-                Some(Instruction::Mark(_)) => self.completed(lane),
                 Some(Instruction::Copy { source, destination, sum }) => {
                     let from = self.spans.read(source, &mut transfer.source);
                     let to = self.spans.read(destination, &mut transfer.destination);
@@ -116,9 +115,12 @@ impl<'i> Schedule<'i> {
                     (transfer.step, transfer.layer) = (number, self.record.layer);
                     return Ok(true);
                 }
-                Some(Instruction::Compute { .. } | Instruction::Arrive { .. }) | None => {
-                    return Err(LaneError::Failed { step: number });
-                }
+                Some(
+                    Instruction::Compute { .. }
+                    | Instruction::Exit { .. }
+                    | Instruction::Arrive { .. },
+                )
+                | None => return Err(LaneError::Failed { step: number }),
             }
         }
     }

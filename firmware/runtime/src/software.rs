@@ -72,8 +72,9 @@ impl<'i, 'c> SoftwareEngines<'i, 'c> {
                     return Err(failed);
                 }
             }
-            Instruction::Mark(_) => {}
-            Instruction::Compute { .. } | Instruction::Arrive { .. } => return Err(failed),
+            Instruction::Compute { .. } | Instruction::Exit { .. } | Instruction::Arrive { .. } => {
+                return Err(failed);
+            }
         }
         self.complete[lane] += 1;
         Ok(true)

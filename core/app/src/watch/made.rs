@@ -76,7 +76,7 @@ pub fn outputs(image: &PlanImage<'_>, lanes: &[LaneRecord]) -> Vec<(u32, Made)> 
                     (&mut computed, written(image, op, first_view))
                 }
                 Instruction::Copy { destination, .. } => (&mut moved, brought(image, destination)),
-                Instruction::Mark(_) | Instruction::Arrive { .. } => continue,
+                Instruction::Exit { .. } | Instruction::Arrive { .. } => continue,
             };
             if let Some((space, range, written)) = written {
                 let found: &mut Found = found.entry(layer).or_default();

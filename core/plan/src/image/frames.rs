@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{CRC, FRAME_MAGIC, PlanImage};
+use super::{CRC, FRAME_MAGIC, LIMIT_MAGIC, PlanImage};
 use crate::step::Instruction;
 use crate::view::View;
 
@@ -36,6 +36,14 @@ pub fn input_frame(payload: &[u8]) -> Result<Vec<u8>, FrameTooLong> {
     frame.extend(payload);
     frame.extend(CRC.checksum(payload).to_le_bytes());
     Ok(frame)
+}
+
+/// What lets the board choose the program of the frames that follow: the largest whose predicted latency meets a limit
+/// in microseconds; 0: the one that is no sub-network.
+#[must_use]
+pub fn limit_frame(limit_us: u32) -> Vec<u8> {
+    let limit = limit_us.to_le_bytes();
+    [LIMIT_MAGIC, limit, CRC.checksum(&limit).to_le_bytes()].concat()
 }
 
 /// Bytes of the rows of an input that arrives while it is used, one number for each time some do; none if it is there

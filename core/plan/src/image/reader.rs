@@ -398,7 +398,13 @@ impl<'a> PlanImage<'a> {
                 let is_there = is_writable && view.is_contiguous();
                 is_there.then_some(()).ok_or("rows arrive where no run of bytes can be written")
             }
-            Instruction::Mark(_) => Ok(()),
+            Instruction::Exit { output, .. } => {
+                let outputs = self.entry_outputs(entry);
+                let view = outputs.get(usize::from(output)).and_then(|io| self.view(io.view));
+                let space = view.ok_or("unknown output")?.space();
+                let is_there = entry.frames == 1 && space.is_some_and(Space::is_writable);
+                is_there.then_some(()).ok_or("an exit looks at an output that is not in RAM")
+            }
         }
     }
 

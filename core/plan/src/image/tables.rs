@@ -59,8 +59,13 @@ impl Tables {
         let (mut entries, mut lanes) = (Vec::new(), Vec::new());
         let mut steps: Vec<StepRecord> = Vec::new();
         let mut io: Vec<IoRecord> = Vec::new();
-        let boot = plan.boot.as_ref().map(|program| (1, program));
-        for (kind, program) in plan.main.iter().map(|program| (0, program)).chain(boot) {
+        let once = plan.main.iter().map(|program| (0, program, 0));
+        let once = once.chain(plan.boot.iter().map(|program| (1, program, 0)));
+        let subnetworks = plan.subnetworks.iter().map(|subnetwork| {
+            // A latency of 0 would not be known.
+            (0, &subnetwork.program, subnetwork.latency.0.ceil().max(1.0) as u32)
+        });
+        for (kind, program, latency_us) in once.chain(subnetworks) {
             let lane_first = lanes.len();
             for lane in &program.lanes {
                 lanes.push(LaneRecord {
@@ -84,7 +89,7 @@ impl Tables {
                 input_count: small(program.inputs.len(), "inputs")?,
                 output_first: small(input_first + program.inputs.len(), "outputs")?,
                 output_count: small(program.outputs.len(), "outputs")?,
-                latency_us: 0,
+                latency_us,
                 frames: program.frames,
                 reserved: [0; 5],
             });

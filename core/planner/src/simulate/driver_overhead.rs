@@ -14,8 +14,7 @@ const WIDTHS: [u64; 2] = [16, 4];
 pub fn before(board: &Board, instruction: &Instruction) -> Cycles {
     let between = board.firmware.as_ref().and_then(|firmware| firmware.between.as_ref());
     between.map_or(Cycles(0), |between| match instruction {
-        Instruction::Compute { .. } => Cycles(between.step_cycles),
-        Instruction::Mark(_) => Cycles(between.mark_cycles),
+        Instruction::Compute { .. } | Instruction::Exit { .. } => Cycles(between.step_cycles),
         // How long a frame takes to arrive is no part of a run.
         Instruction::Copy { .. } | Instruction::Arrive { .. } => Cycles(0),
     })

@@ -156,7 +156,7 @@ pub fn simulate(
         let kind = match step.instruction {
             Instruction::Compute { .. } => Some(SliceKind::Compute),
             Instruction::Copy { .. } => Some(SliceKind::Copy),
-            Instruction::Mark(_) | Instruction::Arrive { .. } => None,
+            Instruction::Exit { .. } | Instruction::Arrive { .. } => None,
         };
         lanes[index].phase = None;
         if let Some(kind) = kind {

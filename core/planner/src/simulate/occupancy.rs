@@ -77,7 +77,7 @@ fn touched(plan: &Plan, step: &Step) -> Vec<(Bytes, Access)> {
                 |view: &View| arena(view.space(), view.offset, view.extent(), Access::Write);
             view.and_then(bytes).into_iter().collect()
         }
-        Instruction::Mark(_) => Vec::new(),
+        Instruction::Exit { .. } => Vec::new(),
     };
     touched.sort_by_key(|(_, access)| matches!(access, Access::Write));
     touched

@@ -150,6 +150,7 @@ impl Stages<'_> {
             card: None,
             integrity: Integrity::Trusted,
             card_faults: &[],
+            limits: &[],
             comparing: Some(self.config.worker.wall),
             instructions: self.config.instructions,
             console_bytes: self.config.console_bytes,

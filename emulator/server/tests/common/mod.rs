@@ -131,6 +131,7 @@ impl Execute for Puppet {
                 invoke,
                 stack: None,
                 unknown_registers: vec![],
+                invokes: Vec::new(),
                 passed_steps: 0,
                 wall_ns: 1,
             },

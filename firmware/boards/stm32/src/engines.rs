@@ -331,6 +331,21 @@ impl Engines {
     }
 }
 
+/// Sleeps as long as the card is busy, or something else is.
+fn settle(is_other_busy: impl Fn(&State) -> bool) -> Result<(), LaneError> {
+    while with_state(|state| {
+        let is_busy = state.card.as_ref().is_some_and(CardLane::is_busy) || is_other_busy(state);
+        if is_busy {
+            // As in `wait`.
+            state.sleep()?;
+        } else {
+            state.watch.end();
+        }
+        Ok(is_busy)
+    })? {}
+    Ok(())
+}
+
 impl LaneDriver for Engines {
     // As `new`.
     #[inline(never)]
@@ -374,17 +389,7 @@ impl LaneDriver for Engines {
     // As `new`.
     #[inline(never)]
     fn stored(&mut self, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
-        while with_state(|state| {
-            let is_busy = state.card.as_ref().is_some_and(CardLane::is_busy);
-            if is_busy {
-                // As in `wait`.
-                state.sleep()?;
-            } else {
-                state.watch.end();
-            }
-            Ok(is_busy)
-        })? {}
-        Ok(())
+        settle(|_| false)
     }
 
     fn start(
@@ -453,6 +458,19 @@ impl LaneDriver for Engines {
             state.watch.end();
             state.failed = None;
         });
+    }
+
+    // As `new`.
+    #[inline(never)]
+    fn drain(&mut self, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        with_state(|state| {
+            state.schedule.halt();
+            Ok(())
+        })?;
+        settle(|state| state.running.attempt > 0)?;
+        // What DMA wrote is read from memory from here on.
+        asm::dmb();
+        Ok(())
     }
 
     fn core_completed(&mut self, step: u32, _memory: &mut Memory<'_>) -> Result<(), LaneError> {

@@ -37,6 +37,12 @@ pub enum MarkKind {
     Paused = 13,
     /// They have arrived; value 0.
     GoesOn = 14,
+    /// A program is to be chosen; the value is the limit of its latency in microseconds.
+    Selecting = 15,
+    /// It is chosen; the value is its entry in the image.
+    Selected = 16,
+    /// The run has ended at an exit; the value is the number of its output.
+    Exit = 17,
 }
 
 /// Marks moments and counts cycles.

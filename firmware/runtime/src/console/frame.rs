@@ -1,17 +1,22 @@
 //! Frames: "TWIN", payload length, payload, CRC-32 (ISO-HDLC) of the payload; numbers are 32 bits,
 //! little-endian. The payload is all inputs of the program one behind the other, int8, NHWC; or the next rows of
 //! one that arrives while it is used. Inputs that lie on a card go there in parts while the rest arrives.
+//!
+//! In place of a frame may come a limit for the latency of those that follow: "TWLM", microseconds, their CRC-32.
 
 use core::fmt;
 
 use crate::lanes::{LaneDriver, LaneError};
 use crate::memory::{AccessError, Memory};
 use embedded_io_async::{Error as _, ErrorKind, Read, ReadExactError};
-use tilewright_plan::image::{CRC, EntryRecord, FRAME_MAGIC};
+use tilewright_plan::image::{CRC, EntryRecord, FRAME_MAGIC, LIMIT_MAGIC};
 use tilewright_plan::{Arrival, Arrivals, PlanImage, View};
 
 /// Bytes that are summed at once, while the next arrive: a port need not hold more of them meanwhile.
 const PIECE: usize = 128;
+
+/// Bytes with which both magics begin.
+const SHARED: usize = 2;
 
 /// A port that notices a host that stops in the middle of a frame. Within a frame a read may wait until
 /// all bytes that it asks for have come, up to 128.
@@ -117,6 +122,15 @@ impl<E> From<Retry<E>> for Missed<E> {
     }
 }
 
+/// What has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// A frame, which lies in its places.
+    Payload,
+    /// A limit for the latency of the frames that follow, in microseconds; 0: none.
+    Limit { us: u32 },
+}
+
 /// Receives a frame right into its places. Bytes before the frame are skipped: silently,
 /// or with [`Retry::Noise`] at the first.
 pub async fn receive<P: FramePort>(
@@ -125,7 +139,7 @@ pub async fn receive<P: FramePort>(
     payload: Payload<'_>,
     (memory, engines): (&mut Memory<'_>, &mut impl LaneDriver),
     silent: bool,
-) -> Result<(), Missed<P::Error>> {
+) -> Result<Received, Missed<P::Error>> {
     engines.begin_frame(memory)?;
     let result = receive_from(port, image, payload, (memory, engines), silent).await;
     port.in_frame(false);
@@ -138,22 +152,31 @@ async fn receive_from<P: FramePort>(
     payload: Payload<'_>,
     (memory, engines): (&mut Memory<'_>, &mut impl LaneDriver),
     silent: bool,
-) -> Result<(), Missed<P::Error>> {
-    let mut matched = 0;
-    while let Some(expected) = FRAME_MAGIC.get(matched) {
+) -> Result<Received, Missed<P::Error>> {
+    let (mut magic, mut matched) = (&FRAME_MAGIC, 0);
+    while let Some(expected) = magic.get(matched) {
         let mut byte = [0];
         port.in_frame(matched > 0);
         exactly(port, &mut byte).await?;
         if byte == [*expected] {
             matched += 1;
+        } else if LIMIT_MAGIC.get(matched) == byte.first() && matched == SHARED {
+            (magic, matched) = (&LIMIT_MAGIC, matched + 1);
         } else if silent {
-            // No proper prefix of the magic is repeated in it, but its first byte may come again.
-            matched = usize::from(byte == [FRAME_MAGIC[0]]);
+            // No proper prefix of a magic is repeated in it, but its first byte may come again.
+            (magic, matched) = (&FRAME_MAGIC, usize::from(byte == [FRAME_MAGIC[0]]));
         } else {
             return Err(Retry::Noise.into());
         }
     }
     let length = word(port).await?;
+    if *magic == LIMIT_MAGIC {
+        let (frame, received) = (word(port).await?, CRC.checksum(&length.to_le_bytes()));
+        if frame != received {
+            return Err(Retry::Checksum { frame, received }.into());
+        }
+        return Ok(Received::Limit { us: length });
+    }
     let inputs = payload.bytes(image);
     if u64::from(length) != inputs {
         return Err(Retry::Length { frame: length, inputs }.into());
@@ -183,7 +206,11 @@ async fn receive_from<P: FramePort>(
     }
     engines.stored(memory)?;
     let (frame, received) = (word(port).await?, digest.finalize());
-    if frame == received { Ok(()) } else { Err(Retry::Checksum { frame, received }.into()) }
+    if frame == received {
+        Ok(Received::Payload)
+    } else {
+        Err(Retry::Checksum { frame, received }.into())
+    }
 }
 
 async fn word<P: Read>(port: &mut P) -> Result<u32, Missed<P::Error>> {

@@ -6,9 +6,11 @@
 //! loaded <cycles>                    what was to be done once, if there was something
 //! ready <payload bytes>              now a frame may be sent, see `frame`; of an input that arrives in rows the
 //!                                    next of them, in the middle of a run
+//! program <entry> <latency us> <name>  a limit was sent: the program that runs from now on; `ready` follows
 //! retry: <reason>                    the frame was not usable; `ready` follows
 //! again <cycles>: <what, where>      so much was computed for nothing; the frame is begun again
 //! layer <index> <cycles> <name>      after the run, one line for each layer
+//! exit <index>                       the run ended early, at the exit with this output: no output behind it follows
 //! output <index> <hex bytes>         int8, NHWC
 //! score <class> <int8 value> <label> at most ten, best first; for outputs with labels
 //! invoke <cycles>                    the whole run
@@ -27,13 +29,13 @@ use core::fmt;
 use crate::error::{Place, RunError};
 use crate::lanes::LaneDriver;
 use crate::memory::Memory;
-use crate::program::{Awaited, run_from};
+use crate::program::{Awaited, Reached, run_from};
 use crate::replay::is_replayable;
 use cycles::Recorder;
 pub use cycles::{LayerCycles, MarkKind, Marker};
 use embedded_io_async::Write;
 pub use frame::FramePort;
-use frame::{Missed, Payload};
+use frame::{Missed, Payload, Received};
 use text::Port;
 pub use text::write_truncated;
 use tilewright_plan::image::{EntryRecord, FIRMWARE_ABI};
@@ -144,29 +146,43 @@ pub async fn serve<P: FramePort + Write>(
         let cycles = marker.mark(MarkKind::BootEnd, entry as u32).wrapping_sub(began);
         port.line(format_args!("loaded {cycles}")).await?;
     }
-    let Some(entry) = image.entries().iter().position(|record| record.kind != BOOT) else {
+    let Some(mut entry) = image.entries().iter().position(|record| record.kind != BOOT) else {
         port.line(format_args!("error: the plan image has no program to run: flash another"))
             .await?;
         return Err(ConsoleError::Stopped);
     };
-    let program = &image.entries()[entry];
     let mut recorder = Recorder::new(marker, layers);
-    let first = arrives_first(image, program);
     loop {
+        let Some(program) = image.entries().get(entry) else { return Err(ConsoleError::Stopped) };
+        let first = arrives_first(image, program);
         let what =
             first.map_or(Payload::Inputs(program), |Awaited { rows, .. }| Payload::Rows(rows));
-        frame(&mut port, image, what, (memory, engines), &mut recorder).await?;
+        if let Received::Limit { us } =
+            frame(&mut port, image, what, (memory, engines), &mut recorder).await?
+        {
+            recorder.marker().mark(MarkKind::Selecting, us);
+            let selected = image.select(us).unwrap_or(entry);
+            recorder.marker().mark(MarkKind::Selected, selected as u32);
+            entry = selected;
+            report::program(&mut port, image, entry).await?;
+            continue;
+        }
         let mut again = 0;
-        loop {
+        let exit = loop {
             recorder.begin();
             let mut next = first.map_or(0, |awaited| awaited.next);
             let result = loop {
                 match run_from(image, (entry, next), memory, engines, &mut recorder) {
-                    Ok(None) => break Ok(()),
-                    Ok(Some(awaited)) => {
+                    Ok(Reached::End) => break Ok(None),
+                    Ok(Reached::Exit { output }) => break Ok(Some(output)),
+                    Ok(Reached::Arrival(awaited)) => {
                         recorder.pause();
                         let what = Payload::Rows(awaited.rows);
-                        frame(&mut port, image, what, (memory, engines), &mut recorder).await?;
+                        // A limit is for the frame behind this one, which nobody may send yet.
+                        while frame(&mut port, image, what, (memory, engines), &mut recorder)
+                            .await?
+                            != Received::Payload
+                        {}
                         recorder.go_on();
                         next = awaited.next;
                     }
@@ -174,16 +190,22 @@ pub async fn serve<P: FramePort + Write>(
                 }
             };
             recorder.end();
-            let Err(error) = result else { break };
+            let error = match result {
+                Ok(exit) => break exit,
+                Err(error) => error,
+            };
             if again == REPEATS || !error.is_loss() || !is_replayable(image, program) {
                 return stop(&mut port, image, &error, recorder.marker()).await;
             }
             again += 1;
             engines.give_up();
             port.line(format_args!("again {}: {error}", recorder.total())).await?;
+        };
+        if let Some(output) = exit {
+            recorder.marker().mark(MarkKind::Exit, output.into());
         }
         report::layers(&mut port, image, &recorder).await?;
-        report::outputs(&mut port, image, program, memory).await?;
+        report::outputs(&mut port, image, program, exit, memory).await?;
         port.line(format_args!("invoke {}", recorder.total())).await?;
         port.line(format_args!("done")).await?;
     }
@@ -203,20 +225,20 @@ fn arrives_first(image: &PlanImage<'_>, program: &EntryRecord) -> Option<Awaited
     Some(Awaited { rows: image.view(view)?, next: 1 })
 }
 
-/// Asks for a frame until one has come.
+/// Asks for a frame until one has come, or a limit.
 async fn frame<P: FramePort + Write>(
     port: &mut Port<'_, P>,
     image: &PlanImage<'_>,
     payload: Payload<'_>,
     (memory, engines): (&mut Memory<'_>, &mut impl LaneDriver),
     recorder: &mut Recorder<'_, impl Marker>,
-) -> Result<(), ConsoleError<P::Error>> {
+) -> Result<Received, ConsoleError<P::Error>> {
     let bytes = payload.bytes(image);
     port.line(format_args!("ready {bytes}")).await?;
     let mut silent = false;
     loop {
         match frame::receive(port.0, image, payload, (memory, engines), silent).await {
-            Ok(()) => return Ok(()),
+            Ok(received) => return Ok(received),
             Err(Missed::Closed) => return Err(ConsoleError::Closed),
             Err(Missed::Failed(cause)) => {
                 return stop(port, image, &RunError::Frame { cause }, recorder.marker()).await;

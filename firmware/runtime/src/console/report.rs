@@ -29,13 +29,31 @@ pub async fn layers<P: Write, M: Marker>(
     Ok(())
 }
 
+/// The program that runs from now on.
+pub async fn program<P: Write>(
+    port: &mut Port<'_, P>,
+    image: &PlanImage<'_>,
+    entry: usize,
+) -> Result<(), ConsoleError<P::Error>> {
+    let Some(program) = image.entries().get(entry) else { return Ok(()) };
+    port.text(format_args!("program {entry} {} ", program.latency_us)).await?;
+    port.name(image.name(program.name)).await?;
+    port.line(format_args!("")).await
+}
+
+/// Outputs of a program that ran to its end, or to the exit with an output.
 pub async fn outputs<P: Write>(
     port: &mut Port<'_, P>,
     image: &PlanImage<'_>,
     program: &EntryRecord,
+    exit: Option<u16>,
     memory: &Memory<'_>,
 ) -> Result<(), ConsoleError<P::Error>> {
-    let outputs = image.entry_outputs(program);
+    let mut outputs = image.entry_outputs(program);
+    if let Some(exit) = exit {
+        port.line(format_args!("exit {exit}")).await?;
+        outputs = outputs.get(..=usize::from(exit)).unwrap_or(outputs);
+    }
     for (index, output) in outputs.iter().enumerate() {
         let Some(elements) = Elements::of(image, memory, output.view) else { continue };
         port.text(format_args!("output {index} ")).await?;

@@ -83,7 +83,7 @@ impl Tables {
         self.tiled_layer(name, op, &[(tile, operands.to_vec())]);
     }
 
-    /// A layer of a compute step for each tile, and its mark.
+    /// A layer of a compute step for each tile.
     pub fn tiled_layer(&mut self, name: &str, op: Op, tiles: &[(Tile, Vec<View>)]) {
         let layer = self.layers.len() as u16;
         let name = self.name(name);
@@ -101,7 +101,6 @@ impl Tables {
             self.views.extend_from_slice(operands);
             self.step(layer, instruction);
         }
-        self.step(layer, Instruction::Mark(Mark::Layer));
     }
 
     pub fn step(&mut self, layer: u16, instruction: Instruction) {

@@ -37,6 +37,7 @@ fn convolution() -> Plan {
         constants: Vec::new(),
         boot: None,
         main: Some(program),
+        subnetworks: Vec::new(),
         space_bytes: [Bytes(0); 6],
         sector_checksums: None,
     }
