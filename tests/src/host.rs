@@ -31,18 +31,32 @@ pub fn runs_bit_equal(plan: &Plan, model: &Model, inputs: &[Data], what: &str) {
     }
 }
 
-/// Runs the program of a plan of `model` on `inputs` with the firmware's runtime, its transfers in
-/// software, in memories as large as the plan needs, those that can be written filled with `garbage`
-/// first; gives the outputs.
+/// Runs the main program of a plan: see [`run_program`].
 ///
 /// # Errors
-/// What the builder or the reader of the image, the store, or the runtime says.
+/// As [`run_program`].
 pub fn run(
     plan: &Plan,
     model: &Model,
     inputs: &[Data],
-    (garbage, pace): (u8, Pace),
+    how: (u8, Pace),
 ) -> Result<Vec<Vec<i8>>, String> {
+    run_program(plan, model, inputs, None, how).map(|(outputs, _)| outputs)
+}
+
+/// Runs the main program of a plan of `model`, or one of its sub-networks, on `inputs` with the firmware's runtime, its transfers in
+/// software, in memories as large as the plan needs, those that can be written filled with `garbage`
+/// first; gives the outputs, and the number of the one at whose exit the run ended.
+///
+/// # Errors
+/// What the builder or the reader of the image, the store, or the runtime says.
+pub fn run_program(
+    plan: &Plan,
+    model: &Model,
+    inputs: &[Data],
+    subnetwork: Option<usize>,
+    (garbage, pace): (u8, Pace),
+) -> Result<(Vec<Vec<i8>>, Option<u16>), String> {
     let image = tilewright_image::plan_image(plan, model).map_err(|e| e.to_string())?;
     let store = |space| {
         let mut bytes = Vec::new();
@@ -70,16 +84,17 @@ pub fn run(
     }
     card.resize(plan.space(Space::Card).0 as usize, garbage);
     let mut engines = SoftwareEngines::new(image, &mut card, pace);
-    let mut main = None;
+    let mut programs = Vec::new();
     for (index, entry) in image.entries().iter().enumerate() {
         if entry.kind == 0 {
-            main = main.or(Some(index));
+            programs.push(index);
         } else {
             run_with(&image, index, &mut memory, &mut engines, &mut ())
                 .map_err(|e| e.to_string())?;
         }
     }
-    let main = main.ok_or("no program")?;
+    let main = subnetwork.map_or(0, |subnetwork| subnetwork + 1);
+    let main = *programs.get(main).ok_or("no program")?;
     let entry = &image.entries()[main];
     engines.begin_frame(&mut memory).map_err(|e| e.to_string())?;
     let streams = plan.input == InputResidency::Streamed;
@@ -107,24 +122,28 @@ pub fn run(
     engines.stored(&mut memory).map_err(|e| e.to_string())?;
     let mut arriving = inputs.first().and_then(Data::as_i8).unwrap_or(&[]);
     let mut next = 0;
-    loop {
+    let exit = loop {
         let stopped = run_from(&image, (main, next), &mut memory, &mut engines, &mut ());
-        let Reached::Arrival(awaited) = stopped.map_err(|e| e.to_string())? else { break };
+        let awaited = match stopped.map_err(|e| e.to_string())? {
+            Reached::End => break None,
+            Reached::Exit { output } => break Some(output),
+            Reached::Arrival(awaited) => awaited,
+        };
         let rows = memory.bytes_mut(&awaited.rows).map_err(|e| e.to_string())?;
         let own = arriving.split_off(..rows.len()).ok_or("the input is too short")?;
         rows.iter_mut().zip(own).for_each(|(byte, value)| *byte = value.cast_unsigned());
         next = awaited.next;
-    }
+    };
     if streams && !arriving.is_empty() {
         return Err("not all of the input arrives".to_owned());
     }
-    image
-        .entry_outputs(entry)
-        .iter()
-        .map(|io| {
-            let view = image.view(io.view).ok_or("no view")?;
-            let bytes = memory.bytes(&image, &view).map_err(|e| e.to_string())?;
-            Ok(bytes.iter().map(|byte| byte.cast_signed()).collect())
-        })
-        .collect()
+    let outputs = image.entry_outputs(entry).iter().map(|io| {
+        let view = image.view(io.view).ok_or("no view")?;
+        let bytes = memory.bytes(&image, &view).map_err(|e| e.to_string())?;
+        Ok(bytes.iter().map(|byte| byte.cast_signed()).collect())
+    });
+    let outputs: Result<Vec<Vec<i8>>, String> = outputs.collect();
+    let mut outputs = outputs?;
+    outputs.truncate(exit.map_or(usize::MAX, |exit| usize::from(exit) + 1));
+    Ok((outputs, exit))
 }

@@ -237,7 +237,16 @@ impl Planning {
     ///
     /// # Errors
     /// [`PlanError`] if there is none.
-    pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
+    pub fn finish(self, model: &Model) -> Result<Planned, PlanError> {
+        let (board, strategy, options) = (self.board.clone(), self.strategy, self.options.clone());
+        let planned = self.found(model)?;
+        if options.exits.is_none() || planned.report.fits || !strategy.technique().goes_on {
+            return Ok(planned);
+        }
+        with_room_for_exits(planned, model, &board, strategy, &options)
+    }
+
+    fn found(mut self, model: &Model) -> Result<Planned, PlanError> {
         let (given, planned_model) = (model, self.planned_model.clone());
         let model = planned_model.model(model);
         let is_beyond =
@@ -251,7 +260,8 @@ impl Planning {
         // What does not fit is told of few frames, unless all are as quickly told.
         let frames = self.options.frames.get();
         let is_told = planned.report.fits || steps(&planned.plan, frames) <= QUICK_STEPS;
-        if (planned.report.frames < frames || !self.options.exits.is_none()) && is_told {
+        let lacks_exits = !self.options.exits.is_none() && planned.report.exits.is_empty();
+        if planned.report.frames < frames && is_told || lacks_exits {
             let made = planned.made();
             let Planned { report, .. } = planned;
             let bound = Some(*report.lower_bound_bytes);
@@ -342,6 +352,49 @@ impl Planned {
         }
         self.tiled = tiled;
     }
+}
+
+/// Most plans that are tried so that exits have room in flash.
+const MOST_TRIED: usize = 3;
+
+/// A search knows nothing of what exits take of flash. If a plan has no room for them, the best of another that leaves as
+/// much as was missing.
+///
+/// # Errors
+/// [`PlanError::Stopped`] if nobody waits any more.
+fn with_room_for_exits(
+    planned: Planned,
+    model: &Model,
+    board: &Board,
+    strategy: Strategy,
+    options: &Options,
+) -> Result<Planned, PlanError> {
+    let without = Options { exits: exits::Exits::default(), ..options.clone() };
+    let (mut best, mut smaller) = (planned, board.clone());
+    for _ in 0..MOST_TRIED {
+        let missing = best.report.flash_bytes.0.saturating_sub(best.report.flash_limit_bytes.0);
+        let Some(firmware) = smaller.firmware.as_mut().filter(|_| missing > 0) else { break };
+        firmware.flash_bytes = firmware.flash_bytes + Bytes(missing);
+        if board.flash() <= firmware.flash_bytes {
+            break;
+        }
+        let alone = crate::plan(model, &smaller, strategy, &without)?;
+        if !alone.report.fits {
+            break;
+        }
+        let (made, tiled) = (alone.made(), alone.tiled);
+        let bound = Some(*alone.report.lower_bound_bytes);
+        let own = Tiled::model_or(tiled.as_deref(), model);
+        best = described(made, own, board, options, bound)?;
+        best.report.stages = alone.report.stages;
+        best.report.alternatives = alone.report.alternatives;
+        add_energy(&mut best, board, options);
+        best.in_tiles(tiled);
+        if best.report.fits {
+            break;
+        }
+    }
+    Ok(best)
 }
 
 /// Adds the energy of a frame, where the run has a time.

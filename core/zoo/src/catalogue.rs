@@ -430,6 +430,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         build: searched::mobilenet_v3_large,
     },
     thesis::MOBILENET_V3,
+    thesis::MOBILENET_V3_EXITS,
     thesis::MOBILENET_V3_MINIMAL,
     Entry {
         name: "mnasnet",

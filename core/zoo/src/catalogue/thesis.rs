@@ -98,6 +98,17 @@ pub(super) const MOBILENET_V3: Entry = Entry {
     build: searched::mobilenet_v3_thesis,
 };
 
+pub(super) const MOBILENET_V3_EXITS: Entry = Entry {
+    name: "mobilenet-v3-thesis-exits",
+    family: "MobileNet",
+    about: "the same with nine outputs: early exits behind blocks 7 to 15 (figures 5.8 and 5.9)",
+    width: WIDTHS,
+    resolution: RESOLUTIONS,
+    stack: None,
+    publications: &[],
+    build: searched::mobilenet_v3_exits_thesis,
+};
+
 pub(super) const MOBILENET_V3_MINIMAL: Entry = Entry {
     name: "mobilenet-v3-minimal-thesis",
     family: "MobileNet",

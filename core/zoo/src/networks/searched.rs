@@ -83,25 +83,46 @@ const V3_SMALL: [Row; 11] = [
 
 /// Howard et al. 2019, table 1.
 pub(crate) fn mobilenet_v3_large(p: &Parameters) -> Result<Built, String> {
-    mobilenet_v3(p, &V3_LARGE, 1280, &Rule::MOBILENET_V3)
+    mobilenet_v3(p, &V3_LARGE, 1280, &Rule::MOBILENET_V3, None)
 }
 
 /// Howard et al. 2019, table 2.
 pub(crate) fn mobilenet_v3_small(p: &Parameters) -> Result<Built, String> {
-    mobilenet_v3(p, &V3_SMALL, 1024, &Rule::MOBILENET_V3)
+    mobilenet_v3(p, &V3_SMALL, 1024, &Rule::MOBILENET_V3, None)
 }
 
 /// The large one as the thesis of Sadiq scales it.
 pub(crate) fn mobilenet_v3_thesis(p: &Parameters) -> Result<Built, String> {
-    mobilenet_v3(p, &V3_LARGE, 1280, &Rule::THESIS)
+    mobilenet_v3(p, &V3_LARGE, 1280, &Rule::THESIS, None)
+}
+
+/// The same with early exits (5.2.1): a head of its own behind each block from the seventh on.
+pub(crate) fn mobilenet_v3_exits_thesis(p: &Parameters) -> Result<Built, String> {
+    mobilenet_v3(p, &V3_LARGE, 1280, &Rule::THESIS, Some(7))
 }
 
 /// The same with windows of 3x3 alone.
 pub(crate) fn mobilenet_v3_minimal_thesis(p: &Parameters) -> Result<Built, String> {
-    mobilenet_v3(p, &V3_LARGE, 1280, &Rule::THESIS_MINIMAL)
+    mobilenet_v3(p, &V3_LARGE, 1280, &Rule::THESIS_MINIMAL, None)
 }
 
-fn mobilenet_v3(p: &Parameters, rows: &[Row], last: usize, rule: &Rule) -> Result<Built, String> {
+/// `last` are the channels before the classes, `first_exit` is the number of the block behind which the first early exit
+/// stands, if there are some: heads behind it and each later block give probabilities then.
+fn mobilenet_v3(
+    p: &Parameters,
+    rows: &[Row],
+    last: usize,
+    rule: &Rule,
+    first_exit: Option<usize>,
+) -> Result<Built, String> {
+    let mut exits = Vec::new();
+    let head = |net: &mut Net, x: Id| {
+        let inner = 6 * net.channels(x);
+        let x = net.conv(x, Conv::new(inner, 1).act(rule.swish()));
+        let x = net.global_pool(x);
+        let x = net.dense(x, rule.last(last, p.width), rule.swish());
+        net.dense(x, 1000, Act::None)
+    };
     let scaled = |channels: usize| rule.channels(channels as f64 * p.width);
     let (mut net, x) = Net::new(p.picture(3));
     net.scope("stem");
@@ -119,14 +140,17 @@ fn mobilenet_v3(p: &Parameters, rows: &[Row], last: usize, rule: &Rule) -> Resul
         let (outputs, size) = (scaled(channels), size.min(rule.largest_window));
         x = block(&mut net, x, Block { inner, outputs, size, stride, squeeze, act, adds });
         before = channels;
+        if first_exit.is_some_and(|first| index + 1 >= first) {
+            net.scope(format!("exit{}", index + 1));
+            let classes = head(&mut net, x);
+            exits.push(net.softmax(classes));
+        }
     }
-    net.scope("head");
-    let inner = 6 * net.channels(x);
-    let x = net.conv(x, Conv::new(inner, 1).act(rule.swish()));
-    let x = net.global_pool(x);
-    let x = net.dense(x, rule.last(last, p.width), rule.swish());
-    let x = net.dense(x, 1000, Act::None);
-    net.finish(&[x])
+    if exits.is_empty() {
+        net.scope("head");
+        exits.push(head(&mut net, x));
+    }
+    net.finish(&exits)
 }
 
 /// Tan et al. 2018, figure 7: MnasNet-B1, without squeezes.
