@@ -5,7 +5,7 @@
 use tilewright_app::{Cancel, RunOptions, run_plan};
 use tilewright_board::Board;
 use tilewright_model::{Data, Model, int8};
-use tilewright_plan::Plan;
+use tilewright_plan::{Plan, Subnetwork};
 use tilewright_planner::{Confidence, Exits, Options, Planned, Strategy};
 use tilewright_runner::{Dist, Emulator, Native, WorkerLimits, Workers};
 use tilewright_runtime::Pace;
@@ -165,7 +165,7 @@ fn boards_switch_between_sub_networks_in_few_instructions_and_copy_no_weight() {
         let board = self::board(board);
         let planned = proved(&model, &board, strategy, &with_exits(SUBNETWORKS));
         let latencies: Vec<u32> =
-            planned.plan.subnetworks.iter().map(|own| own.latency.0.ceil() as u32).collect();
+            planned.plan.subnetworks.iter().map(Subnetwork::latency_us).collect();
         let limits =
             [latencies[8], latencies[0], latencies[4] + 1, latencies[8] * 10, latencies[2]];
         let result = emulate(&model, &board, &planned, &limits);

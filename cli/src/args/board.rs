@@ -4,8 +4,10 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use tilewright_plan::Micros;
 use tilewright_planner::Strategy;
 
+use super::values::period;
 use super::{Checked, FromRecipe, Json, OnBoard};
 
 #[derive(Debug, Subcommand)]
@@ -88,6 +90,9 @@ pub struct Run {
     /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else input.bin beside the image
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
+    /// Run the largest sub-network whose predicted latency meets this limit, such as 400ms, of an image made with --exits
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    pub limit: Option<Micros>,
     #[command(flatten)]
     pub json: Json,
 }

@@ -38,6 +38,10 @@ pub struct Answer {
     pub invoke_cycles: Option<u64>,
     /// Cycles of each run that was given up, since a card had lost something.
     pub given_up_cycles: Vec<u64>,
+    /// The name of the program that a limit of latency chose.
+    pub program: Option<String>,
+    /// The number of the output at whose exit the run ended.
+    pub exit: Option<u32>,
 }
 
 impl Answer {
@@ -46,7 +50,10 @@ impl Answer {
     pub fn is_whole(&self, expected: &Expected) -> bool {
         let layers = (0..expected.layers).eq(self.layers.iter().map(|layer| layer.index));
         let bytes = self.outputs.iter().map(|values| values.len() as u64);
-        layers && bytes.eq(expected.output_bytes.iter().copied()) && self.invoke_cycles.is_some()
+        // No output behind an exit that was taken.
+        let made = self.exit.map_or(usize::MAX, |exit| exit as usize + 1);
+        let outputs = expected.output_bytes.iter().copied().take(made);
+        layers && bytes.eq(outputs) && self.invoke_cycles.is_some()
     }
 }
 

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use tilewright_board::Board;
 use tilewright_plan::PlanImage;
-use tilewright_plan::image::{FIRMWARE_ABI, FrameTooLong, input_frames};
+use tilewright_plan::image::{FIRMWARE_ABI, FrameTooLong, input_frames, limit_frame};
 
 /// Layers that a board tells apart (the console of `firmware/runtime`).
 pub const LAYERS_TOLD: usize = 256;
@@ -71,7 +71,7 @@ pub enum Unusable {
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoProgram => f.write_str("the image has no program"),
+            Self::NoProgram => f.write_str("the image has no such program"),
             Self::Input(error) => error.fmt(f),
         }
     }
@@ -79,7 +79,7 @@ impl fmt::Display for Unusable {
 
 impl Expected {
     /// That this board, one of `boards`, holds an image and is sent `payload`: all inputs one behind the other, int8,
-    /// NHWC.
+    /// NHWC; before that a limit of latency in microseconds, if there is one.
     ///
     /// # Errors
     /// If the image or the input cannot be used.
@@ -88,10 +88,14 @@ impl Expected {
         boards: &[Board],
         image: &PlanImage<'_>,
         payload: &[u8],
+        limit_us: Option<u32>,
         patience: Patience,
     ) -> Result<Self, Unusable> {
-        let program = image.entries().iter().find(|entry| entry.kind == 0);
+        let program = image.select(limit_us.unwrap_or(0));
+        let program = program.and_then(|entry| image.entries().get(entry));
         let program = program.ok_or(Unusable::NoProgram)?;
+        let mut frames: Vec<_> = limit_us.into_iter().map(limit_frame).collect();
+        frames.extend(input_frames(image, payload).map_err(Unusable::Input)?);
         let outputs = image.entry_outputs(program).iter();
         let small = boards.iter().filter_map(|board| board.small().map(|small| small.id));
         let plan_id = image.plan_id()[..8].iter();
@@ -104,7 +108,7 @@ impl Expected {
             output_bytes: outputs
                 .map(|output| image.view(output.view).map_or(0, |view| view.elements()))
                 .collect(),
-            frames: input_frames(image, payload).map_err(Unusable::Input)?,
+            frames,
             baud: board.firmware.as_ref().map_or(USUAL_BAUD, |firmware| firmware.console_baud),
             greeting_within: patience.greeting_within,
             answer_within: patience.answer_within,

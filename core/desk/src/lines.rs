@@ -63,6 +63,16 @@ pub enum Line {
         /// The values.
         values: Vec<i8>,
     },
+    /// A limit of latency chose this program.
+    Program {
+        /// Its name.
+        name: String,
+    },
+    /// The run ended early.
+    Exit {
+        /// The number of the output at whose exit it did.
+        index: u32,
+    },
     /// One of the best classes.
     Score {
         /// Its index.
@@ -121,6 +131,14 @@ fn meaning(text: &str) -> Option<Line> {
             let index = words.next()?.parse().ok()?;
             Line::Output { index, values: values(words.next().unwrap_or_default())? }
         }
+        "program" => {
+            // Its entry and its latency.
+            for _ in 0..2 {
+                words.next()?.parse::<u32>().ok()?;
+            }
+            Line::Program { name: name(3) }
+        }
+        "exit" => Line::Exit { index: u32::try_from(last(words)?).ok()? },
         "score" => {
             let (class, value) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
             Line::Score { class, value, label: name(3) }
@@ -246,6 +264,8 @@ mod tests {
         let name = |text: &str| text.to_owned();
         for (text, line) in [
             ("loaded 7", Line::Loaded(7)),
+            ("program 2 1600 exit 2", Line::Program { name: name("exit 2") }),
+            ("exit 1", Line::Exit { index: 1 }),
             ("layer 3 1269319 c1", Line::Layer { index: 3, cycles: 1_269_319, name: name("c1") }),
             ("layer 3 1 a  b", Line::Layer { index: 3, cycles: 1, name: name("a  b") }),
             ("layer 0 5 ", Line::Layer { index: 0, cycles: 5, name: name("") }),

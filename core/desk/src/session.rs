@@ -351,6 +351,8 @@ impl Session {
             Line::Score { class, value, label } => {
                 self.answer.scores.push(Score { class, value, label });
             }
+            Line::Program { name } => self.answer.program = Some(name),
+            Line::Exit { index } => self.answer.exit = Some(index),
             Line::Invoke(cycles) => self.answer.invoke_cycles = Some(cycles),
             Line::Other(text) => {
                 self.tell(Note::Unreadable(text.clone()));

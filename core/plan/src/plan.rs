@@ -253,6 +253,16 @@ pub struct Subnetwork {
     pub program: Program,
 }
 
+impl Subnetwork {
+    /// Its predicted latency in whole microseconds, rounded up, at least one: 0 says that none is known.
+    #[must_use]
+    pub fn latency_us(&self) -> u32 {
+        let whole = self.latency.0 as u32;
+        let is_less = f64::from(whole) < self.latency.0 || whole == 0;
+        whole.saturating_add(is_less.into())
+    }
+}
+
 /// A complete plan for one model on one board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {

@@ -61,7 +61,8 @@ pub fn measure(options: &Measure) -> Result<Said, Diagnostic> {
     let (at, board, cancel) = (&options.at, &measured.board, &measured.cancel);
     let payload = bytes_of(&measured.inputs);
     let predicted = Duration::from_secs_f64(measured.predicted().0.max(0.0) / 1e6);
-    let talked = with_board(at, board, image, &payload, Some(predicted), by.as_ref(), cancel)?;
+    let talked =
+        with_board(at, board, image, (&payload, None), Some(predicted), by.as_ref(), cancel)?;
     let reference = measured.reference()?;
     let emulated = measured.emulate(&payload, &mut teller)?;
     teller.clear();

@@ -50,6 +50,10 @@ struct View<'t> {
     layers: Vec<LayerView<'t>>,
     /// Int8 values of each output, NHWC.
     outputs: &'t [Vec<i8>],
+    /// The program that the limit of latency chose.
+    program: Option<&'t str>,
+    /// The number of the output at whose exit the run ended.
+    exit: Option<u32>,
     sent_again: u32,
     resets: u32,
     kinds: Kinds,
@@ -63,7 +67,8 @@ pub fn run(options: &Run) -> Result<Said, Diagnostic> {
     let plan = image.plan.image();
     let (at, board) = (&options.at, &image.board);
     let by = resetter_of(at, board, &options.flashing)?;
-    let talked = with_board(at, board, plan, &payload, None, by.as_ref(), &cancel)?;
+    let limit = options.limit.map(|limit| limit.0 as u32);
+    let talked = with_board(at, board, plan, (&payload, limit), None, by.as_ref(), &cancel)?;
     let text =
         if options.json.json { json(&view(&talked, plan, &image))? } else { text(&talked, &image) };
     Ok(Said::well(text))
@@ -96,6 +101,8 @@ fn view<'t>(talked: &'t Talked, plan: &PlanImage<'_>, image: &Image) -> View<'t>
             .map(|layer| LayerView { index: layer.index, name: &layer.name, cycles: layer.cycles })
             .collect(),
         outputs: &answer.outputs,
+        program: answer.program.as_deref(),
+        exit: answer.exit,
         sent_again: outcome.sent_again,
         resets: outcome.resets,
         kinds: Kinds { cycles: kind, latency_us: kind, loaded_cycles: kind, given_up_cycles: kind },
@@ -119,6 +126,12 @@ fn text(talked: &Talked, image: &Image) -> String {
     let mut facts = Facts::default();
     facts.add("cycles", number(cycles), kind);
     facts.add("latency", micros(latency_us(cycles, image)), kind);
+    if let Some(program) = &answer.program {
+        facts.add("program", program.clone(), None);
+    }
+    if let Some(exit) = answer.exit {
+        facts.add("exit", format!("taken at output {exit}"), None);
+    }
     for (index, values) in answer.outputs.iter().enumerate() {
         let shown: Vec<String> = values.iter().take(SHOWN).map(i8::to_string).collect();
         let rest = values.len().saturating_sub(SHOWN);

@@ -47,7 +47,7 @@ pub fn with_board(
     at: &AtPort,
     board: &Board,
     image: &PlanImage<'_>,
-    payload: &[u8],
+    (payload, limit_us): (&[u8], Option<u32>),
     predicted: Option<Duration>,
     by: Option<&Way>,
     cancel: &Cancel,
@@ -55,9 +55,13 @@ pub fn with_board(
     let within = |seconds: NonZeroU64| Duration::from_secs(seconds.get());
     let mut patience = Patience::with_prediction(within(at.greeting_within), predicted);
     patience.answer_within = at.answer_within.map_or(patience.answer_within, within);
-    let expected = Expected::of(board, &tilewright_board::all(), image, payload, patience);
+    let expected =
+        Expected::of(board, &tilewright_board::all(), image, payload, limit_us, patience);
     let expected = expected.map_err(|error| {
         let (place, what_to_do) = match error {
+            Unusable::NoProgram if limit_us.is_some() => {
+                ("--limit", "Make the image with --exits, of a model with several outputs.")
+            }
             Unusable::NoProgram => ("image", "Make the image with this version of Tilewright."),
             Unusable::Input(_) => ("--input", "Give a smaller input."),
         };

@@ -61,10 +61,8 @@ impl Tables {
         let mut io: Vec<IoRecord> = Vec::new();
         let once = plan.main.iter().map(|program| (0, program, 0));
         let once = once.chain(plan.boot.iter().map(|program| (1, program, 0)));
-        let subnetworks = plan.subnetworks.iter().map(|subnetwork| {
-            // A latency of 0 would not be known.
-            (0, &subnetwork.program, subnetwork.latency.0.ceil().max(1.0) as u32)
-        });
+        let subnetworks = plan.subnetworks.iter();
+        let subnetworks = subnetworks.map(|own| (0, &own.program, own.latency_us()));
         for (kind, program, latency_us) in once.chain(subnetworks) {
             let lane_first = lanes.len();
             for lane in &program.lanes {

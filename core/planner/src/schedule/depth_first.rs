@@ -533,6 +533,7 @@ mod tests {
             constants: Vec::new(),
             boot: None,
             main: Some(program),
+            subnetworks: Vec::new(),
             space_bytes: [Bytes(0); 6],
             sector_checksums: None,
         }

@@ -123,7 +123,7 @@ fn frames_are_run_and_reported() {
     let (lines, clock, closed) = session(&lenet::tables(), bytes);
     assert!(closed);
     let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(lines[0], format!("tilewright {version} abi 6 board stm32f746g-disco"));
+    assert_eq!(lines[0], format!("tilewright {version} abi 7 board stm32f746g-disco"));
     assert_eq!(lines[1], "plan 0707070707070707 layers 8 arena 9472");
     assert_eq!(lines[2], "ready 1024");
     for (index, name) in
@@ -212,10 +212,10 @@ fn a_failing_step_ends_the_session() {
     assert!(!closed);
     let last = &clock.1[clock.1.len() - 3..];
     let marks = [MarkKind::InvokeEnd, MarkKind::FailedStep, MarkKind::FailedLayer];
-    assert_eq!(last, [(marks[0], 0), (marks[1], 2), (marks[2], 1)]);
+    assert_eq!(last, [(marks[0], 0), (marks[1], 1), (marks[2], 1)]);
     assert_eq!(
         lines.last().unwrap(),
-        "error: step 2 of layer 1: an input shares bytes with the output (s2); \
+        "error: step 1 of layer 1: an input shares bytes with the output (s2); \
          flash a plan image that was made for this firmware"
     );
 }
@@ -292,4 +292,91 @@ fn an_input_that_arrives_in_rows_is_asked_for_row_by_row() {
     assert_eq!(said("invoke 600"), 2, "{lines:?}");
     let pauses = clock.1.iter().filter(|(kind, _)| *kind == MarkKind::Paused).count();
     assert_eq!(pauses, 2, "{:?}", clock.1);
+}
+
+fn limit(us: u32) -> Vec<u8> {
+    let us = us.to_le_bytes();
+    [b"TWLM", &us[..], &CRC.checksum(&us).to_le_bytes()].concat()
+}
+
+/// Four bytes that become two outputs, with an exit at the first; and each output as a sub-network.
+fn with_exit(least: i8) -> Tables {
+    let mut tables = Tables { arena_bytes: 32, ..Tables::default() };
+    let view = |offset| View::whole(Space::Arena, offset, 1, 4, 1);
+    let tile = Tile { output_size: [1, 4], channels: 1, valid_size: [1, 4], ..Tile::default() };
+    let outputs = [view(8), view(16)];
+    for (layer, output) in (0..).zip(outputs) {
+        let operands = vec![view(0), output];
+        tables.tiled_layer(&format!("pool {layer}"), op(Kernel::MaxPool), &[(tile, operands)]);
+        if layer == 0 {
+            tables.step(0, Instruction::Exit { output: 0, least });
+        }
+    }
+    tables.io(view(0), &[]);
+    outputs.iter().for_each(|output| tables.io(*output, &[]));
+    tables.program();
+    for (output, (name, latency)) in [("first", 100), ("second", 250)].into_iter().enumerate() {
+        let first = tables.steps.len();
+        tables.steps.push(tables.steps[2 * output]);
+        tables.subnetwork(name, first, latency, outputs[output]);
+    }
+    tables
+}
+
+#[test]
+fn an_output_that_is_certain_enough_ends_the_run() {
+    let input = frame(b"\x01\x02\x03\x04");
+    let (lines, clock, _) = session(&with_exit(4), input.clone());
+    let said = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
+    assert_eq!(
+        (said("exit 0"), said("output 0 01020304"), said("output 1")),
+        (1, 1, 0),
+        "{lines:?}"
+    );
+    assert_eq!(clock.1.iter().filter(|mark| **mark == (MarkKind::Exit, 0)).count(), 1);
+    let (lines, ..) = session(&with_exit(5), input);
+    let said = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
+    assert_eq!((said("exit"), said("output 0"), said("output 1 01020304")), (0, 1, 1), "{lines:?}");
+}
+
+#[test]
+fn a_limit_chooses_the_program_of_the_frames_that_follow() {
+    let input = frame(b"\x01\x02\x03\x04");
+    let mut broken = limit(300);
+    broken[5] ^= 1;
+    let parts =
+        [&input, &limit(249), &input, &broken, &limit(250), &input, &limit(7), &input, &limit(0)];
+    let bytes = parts.map(|part| part.as_slice()).concat();
+    let (lines, clock, closed) = session(&with_exit(127), [bytes, input.clone()].concat());
+    assert!(closed);
+    let said: Vec<&str> = lines
+        .iter()
+        .map(String::as_str)
+        .filter(|line| ["program", "output", "retry"].iter().any(|word| line.starts_with(word)))
+        .map(|line| line.split(" says").next().unwrap_or(line))
+        .collect();
+    let both = ["output 0 01020304", "output 1 01020304"];
+    let one = both[0];
+    let expected = [
+        both[0],
+        both[1],
+        "program 1 100 first",
+        one,
+        "retry: the frame",
+        "program 2 250 second",
+        one,
+        "program 1 100 first",
+        one,
+        "program 0 0 main",
+        both[0],
+        both[1],
+    ];
+    assert_eq!(said, expected);
+    let chosen: Vec<u32> = clock
+        .1
+        .iter()
+        .filter(|(kind, _)| *kind == MarkKind::Selected)
+        .map(|(_, entry)| *entry)
+        .collect();
+    assert_eq!(chosen, [1, 2, 1, 0]);
 }

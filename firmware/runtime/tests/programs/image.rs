@@ -6,8 +6,7 @@ use tilewright_plan::image::{
     StoreHeader, VERSION, pack,
 };
 use tilewright_plan::{
-    After, Instruction, Kernel, LaneKind, Mark, Op, RowOrder, Space, Span, Step, StepRecord, Tile,
-    View,
+    After, Instruction, Kernel, LaneKind, Op, RowOrder, Space, Span, Step, StepRecord, Tile, View,
 };
 use zerocopy::IntoBytes;
 
@@ -144,6 +143,33 @@ impl Tables {
             name,
             label_first,
             label_count: labels.len() as u16,
+        });
+    }
+
+    /// Another program behind the first, of the steps from `step_first` on, with the same input and this output.
+    pub fn subnetwork(&mut self, name: &str, step_first: usize, latency_us: u32, output: View) {
+        let (name, input) = (self.name(name), self.io[0]);
+        let input_first = self.io.len() as u16;
+        self.io.push(input);
+        self.io(output, &[]);
+        let lane_first = self.lanes.len() as u16;
+        self.lanes.push(LaneRecord {
+            kind: LaneKind::Core as u16,
+            reserved: 0,
+            step_first: step_first as u32,
+            step_count: (self.steps.len() - step_first) as u32,
+        });
+        self.entries.push(EntryRecord {
+            name,
+            lane_first,
+            lane_count: 1,
+            input_first,
+            input_count: 1,
+            output_first: input_first + 1,
+            output_count: 1,
+            latency_us,
+            frames: 1,
+            ..EntryRecord::default()
         });
     }
 

@@ -114,6 +114,8 @@ fn copy_tables(from: View, to: View) -> Tables {
     let mut tables = Tables { arena_bytes: 64, ..Tables::default() };
     let identity = Op { scalars: [1 << 30, 1, 0, 0, 0, 0, 0], ..op(Kernel::Requantise) };
     tables.layer("copy", identity, &[from, to]);
+    // A second step, which makes the same again.
+    tables.steps.push(tables.steps[0]);
     tables.io(from, &[]);
     tables.io(to, &[]);
     tables.program();
