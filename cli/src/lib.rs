@@ -15,6 +15,7 @@ mod exits;
 mod files;
 mod hot;
 mod interrupt;
+mod labelled;
 mod load;
 mod memory;
 mod outputs;

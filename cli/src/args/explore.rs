@@ -1,15 +1,18 @@
 //! Options of `explore`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
 
-use super::{Json, values};
+use super::{Checked, Json, OnBoard, values};
 
 #[derive(Debug, Subcommand)]
 pub enum Explore {
+    /// Early exits of a network with several outputs: what each answers, and what thresholds of confidence come to
+    Exits(ExploreExits),
     /// Twelve MobileNets, dense, sparse, in tiles, both, and as auto plans them: what fits, and how fast it is
     Fit(ExploreFit),
     /// 46,056 operators of three backbones in 228 sizes each: what each takes, and what follows from it
@@ -30,6 +33,34 @@ pub struct Out {
     /// Draw the figures as SVG
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExploreExits {
+    #[command(flatten)]
+    pub on: OnBoard,
+    /// Strategy
+    #[arg(long, default_value = "auto")]
+    pub strategy: Strategy,
+    #[command(flatten)]
+    pub checked: Checked,
+    /// Probabilities from which an exit ends a run
+    #[arg(
+        long,
+        value_name = "P,P",
+        value_delimiter = ',',
+        default_value = "0.5,0.6,0.7,0.8,0.85,0.9,0.95,0.99"
+    )]
+    pub thresholds: Vec<f64>,
+    /// Labelled images: a folder with t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, plain or as .gz; else latencies
+    /// alone are told
+    #[arg(long, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// Images at most
+    #[arg(long, value_name = "N", default_value = "10000")]
+    pub images: NonZeroUsize,
+    #[command(flatten)]
+    pub out: Out,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! `tilewright explore`: experiments over many networks and techniques.
 
 mod all_cores;
+mod exits;
 mod fit;
 mod operators;
 mod scale;
@@ -22,6 +23,7 @@ use crate::{Said, progress};
 /// Runs an experiment.
 pub fn explore(options: &Explore) -> Result<Said, Diagnostic> {
     match options {
+        Explore::Exits(options) => exits::exits(options),
         Explore::Fit(options) => fit::fit(options),
         Explore::Operators(options) => operators::operators(options),
         Explore::Scale(options) => scale::scale(options),

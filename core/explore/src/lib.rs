@@ -1,6 +1,7 @@
 //! Experiments over many networks and techniques, a step at a time, so that a host can show progress and give up.
 
 mod accuracy;
+pub mod exits;
 mod experiment;
 mod operators;
 mod published_sram;

@@ -5,6 +5,7 @@
 
 pub mod error;
 mod file;
+mod idx;
 pub mod input;
 mod numbers;
 mod onnx;
@@ -16,6 +17,7 @@ use tilewright_model::{Model, passes};
 
 pub use error::{FormatError, UnsupportedOperator};
 pub use file::{Beside, ModelFile, inside};
+pub use idx::{IdxError, IdxImages, idx_images, idx_labels};
 pub use onnx::{ExportError, FileInput, export};
 pub use tflite::export::{TfliteError, export_tflite};
 pub use tflite::reorder;

@@ -8,6 +8,7 @@ mod covered;
 mod csv;
 mod diagnostic;
 mod energy;
+mod exits;
 mod figure;
 #[cfg(test)]
 mod fixture;
@@ -43,6 +44,7 @@ pub use compare::{Compared, Value, compare};
 pub use csv::{CsvColumn, csv_row, csv_table};
 pub use diagnostic::{Blame, Diagnostic, Need};
 pub use energy::{Energy, NoPower, State, StateEnergy};
+pub use exits::{ExitAlone, ExitsReport, ThresholdRow};
 pub use figure::{
     ByCount, ByMeasure, ByModel, ByProof, Counted, Figure, Kind, KindType, Measured, Modelled,
     Proved,
