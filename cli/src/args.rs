@@ -82,7 +82,7 @@ pub struct Json {
     pub json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ModelFile {
     /// An .onnx or .tflite file, or a network of the zoo: zoo:NAME
     pub model: PathBuf,
@@ -91,7 +91,7 @@ pub struct ModelFile {
     pub dims: Vec<(String, usize)>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Quantised {
     #[command(flatten)]
     pub file: ModelFile,
@@ -393,6 +393,10 @@ pub struct Run {
     /// Strategy
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
+    /// Another model for the same image and arena, a file or zoo:NAME, planned with the same options; may be repeated.
+    /// One runs at a time, and which one is said on the console
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["recipe", "exits", "frames"])]
+    pub with: Vec<PathBuf>,
     #[command(flatten)]
     pub from: FromRecipe,
     /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
@@ -448,6 +452,10 @@ pub struct Image {
     /// Strategy
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
+    /// Another model for the same image and arena, a file or zoo:NAME, planned with the same options; may be repeated.
+    /// One runs at a time, and which one is said on the console
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["recipe", "exits", "frames"])]
+    pub with: Vec<PathBuf>,
     #[command(flatten)]
     pub from: FromRecipe,
     #[command(flatten)]

@@ -43,7 +43,7 @@ pub fn of_run(result: &RunResult) -> String {
     ]);
     for row in &result.invokes {
         table.row([
-            micros(row.limit_us.into()),
+            row.limit_us.map_or_else(String::new, |limit| micros(limit.into())),
             short_name(&row.program).to_owned(),
             number(*row.select_instructions),
             number(*row.instructions),
@@ -51,16 +51,21 @@ pub fn of_run(result: &RunResult) -> String {
             remark(row),
         ]);
     }
-    format!("\n{BOLD}Limits of latency{BOLD:#}\n{}", table.print())
+    format!("\n{BOLD}Programs in turn{BOLD:#}\n{}", table.print())
 }
 
 fn remark(row: &InvokeRow) -> String {
-    let limit = if *row.is_met { "met" } else { "missed" };
-    match row.verified {
-        Some(true) => format!("{limit}, bit-equal"),
-        Some(false) => format!("{limit}, DIFFERS from the reference"),
-        None => limit.to_owned(),
-    }
+    let limit = match (row.limit_us, *row.is_met) {
+        (None, _) => "",
+        (Some(_), true) => "met, ",
+        (Some(_), false) => "missed, ",
+    };
+    let verified = match row.verified {
+        Some(true) => "bit-equal",
+        Some(false) => "DIFFERS from the reference",
+        None => "not compared",
+    };
+    format!("{limit}{verified}")
 }
 
 /// What was predicted of the run that a result tells of: of a sub-network, and up to the exit that was taken, that.
@@ -69,5 +74,7 @@ pub fn predicted(report: &PlanReport, result: &RunResult) -> Option<Micros> {
         report.exits.iter().find(|exit| exit.output == invoke.program)?.latency_us
     });
     let taken = result.exit.and_then(|exit| report.exits.get(*exit)?.exit_us);
-    alone.or(taken).or(report.latency_us).map(|time| *time)
+    // Of several models in an image that of the first is known.
+    let of_main = report.latency_us.filter(|_| result.invokes.is_empty());
+    alone.or(taken).or(of_main).map(|time| *time)
 }

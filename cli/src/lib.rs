@@ -22,6 +22,7 @@ mod outputs;
 mod progress;
 mod report;
 mod schedule;
+mod several;
 mod text;
 mod topology;
 

@@ -10,7 +10,7 @@ use tilewright_runner::{Dist, Native};
 use crate::args::Image;
 use crate::outputs::{self, Readers};
 use crate::text::{Side, Table, number};
-use crate::{Said, interrupt, load, progress};
+use crate::{Said, interrupt, load, progress, several};
 
 /// Writes what is flashed, and what goes with it.
 pub fn image(options: &Image) -> Result<Said, Diagnostic> {
@@ -25,7 +25,18 @@ pub fn image(options: &Image) -> Result<Said, Diagnostic> {
     let recipe = load::recipe(&options.from, &prepared.model)?;
     let choices = Options { recipe, ..choices };
     let planned = checked_plan(&prepared.model, &board, options.strategy, &choices, &host)?;
-    let plan = plan_file(&planned, &prepared.model, &board, integrity, &host)?;
+    let several = match options.with.as_slice() {
+        [] => None,
+        others => {
+            let how = (&options.on.quantised, &board, options.strategy, &choices);
+            Some(several::joined((&prepared, &planned), others, how, &host)?)
+        }
+    };
+    let (planned, model) = match &several {
+        Some(all) => (&all.planned, &all.model),
+        None => (&planned, &prepared.model),
+    };
+    let plan = plan_file(planned, model, &board, integrity, &host)?;
     drop(teller);
     let stem = load::stem(&options.on.quantised.file)?;
     let mut stores = Vec::new();

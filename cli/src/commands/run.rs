@@ -1,22 +1,24 @@
 //! `tilewright run`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tilewright_app::{
-    Blame, Cancel, CardWish, Diagnostic, Done, Mode, Prepared, RunOptions, Use, checked_plan,
+    Blame, Cancel, CardWish, Diagnostic, Done, Host, Mode, Prepared, RunOptions, Use, checked_plan,
     run_plan, unsupported,
 };
 use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits, Workers};
 
 use tilewright_board::Board;
 use tilewright_model::Data;
+use tilewright_plan::image::ENTRY;
 use tilewright_planner::{Integrity, Options, Planned, Strategy};
 
 use super::json;
-use crate::args::{Limits, OnBoard, Run, ScheduleFiles};
+use crate::args::{Limits, OnBoard, Quantised, Run, ScheduleFiles};
 use crate::outputs::Outputs;
 use crate::progress::Teller;
 use crate::schedule::{self, schedule};
+use crate::several::{self, Several};
 use crate::{Said, hot, interrupt, load, report};
 
 /// Longest that a run may take: nobody else waits for the worker, and Ctrl-C ends it.
@@ -36,6 +38,9 @@ pub struct Emulated {
     mode: Mode,
     card_faults: Vec<CardWish>,
     limits: Vec<u32>,
+    quantised: Quantised,
+    /// Models beside the first, in the same image.
+    others: Vec<PathBuf>,
 }
 
 /// A plan, and what the emulated board did with it; nothing if the plan does not fit.
@@ -80,6 +85,8 @@ impl Emulated {
             mode,
             card_faults: Vec::new(),
             limits: Vec::new(),
+            quantised: on.quantised.clone(),
+            others: Vec::new(),
         })
     }
 
@@ -108,6 +115,18 @@ impl Emulated {
             Some(problem) => return Err(problem),
             None => {}
         }
+        let all = match self.others.as_slice() {
+            [] => None,
+            others => {
+                let how = (&self.quantised, &*board, strategy, &*options);
+                Some(several::joined((prepared, &planned), others, how, &host)?)
+            }
+        };
+        if let Some(all) = all {
+            let ran = ran_in_turn(&all, (board, options, self.mode), &host)?;
+            teller.clear();
+            return Ok(ran);
+        }
         let run = RunOptions {
             comparing: Some(LONGEST),
             card: options.card.as_ref(),
@@ -121,6 +140,47 @@ impl Emulated {
         teller.clear();
         Ok(Ran { planned, done: Some(done) })
     }
+}
+
+/// Runs all models of an image in turn, as often as there are models, each time another one last: that one is compared
+/// layer by layer, and the arena it runs in is what the others left.
+fn ran_in_turn(
+    all: &Several,
+    (board, options, mode): (&Board, &Options, Mode),
+    host: &dyn Host,
+) -> Result<Ran, Diagnostic> {
+    let Several { model, planned, inputs } = all;
+    if let Some(problem) = unsupported(planned, board) {
+        return Err(problem);
+    }
+    let others = 0..planned.plan.subnetworks.len();
+    let others = others.map(|index| planned.plan.entry_of_subnetwork(index) as u32);
+    let entries = std::iter::once(0).chain(others);
+    let mut limits: Vec<u32> = entries.map(|entry| ENTRY + entry).collect();
+    let mut last: Option<Done> = None;
+    for _ in 0..limits.len() {
+        limits.rotate_left(1);
+        let run = RunOptions {
+            comparing: Some(LONGEST),
+            card: options.card.as_ref(),
+            mode,
+            integrity: options.integrity,
+            limits: &limits,
+            ..RunOptions::default()
+        };
+        let mut done = run_plan(&run, board, model, planned, inputs, host)?;
+        if let Some(before) = last.take().filter(|_| done.result.verified != Some(false)) {
+            done.result.verified =
+                done.result.verified.zip(before.result.verified).map(|(a, b)| a && b);
+            *done.result.compared_layers += *before.result.compared_layers;
+        }
+        let is_over = done.result.fault.is_some() || done.result.verified == Some(false);
+        last = Some(done);
+        if is_over {
+            break;
+        }
+    }
+    Ok(Ran { planned: planned.clone(), done: last })
 }
 
 /// Runs a model on the emulated board.
@@ -145,6 +205,7 @@ pub fn run(options: &Run) -> Result<Said, Diagnostic> {
         emulated.options.exits.subnetworks = true;
         emulated.limits.clone_from(limits);
     }
+    emulated.others.clone_from(&options.with);
     emulated.options.recipe = load::recipe(&options.from, &emulated.prepared.model)?;
     let Ran { planned, done } = emulated.run(options.strategy)?;
     let used = Use::new(&emulated.board, &emulated.options, options.on.period);

@@ -1,5 +1,7 @@
 //! A run whose every layer is compared with the reference interpreter.
 
+use std::ops::Range;
+
 use tilewright_board::Board;
 use tilewright_check::reference::{
     Expected, Read, expected_outputs, expected_until, first_mismatch, inputs_of_frames,
@@ -8,6 +10,7 @@ use tilewright_check::reference::{
 use tilewright_model::{Data, Model, RunError};
 use tilewright_plan::Plan;
 use tilewright_planner::Planned;
+use tilewright_protocol::Invoke;
 use tilewright_report::{Comparison, Diagnostic, Difference, LayerCheck, Mode, sentence};
 
 use crate::bounds::Until;
@@ -37,13 +40,14 @@ pub fn run_plan(
     let payload = bytes_of(inputs);
     let mut done = run_image(options, board, &file, &payload, true, host)?;
     done.result.plan = Some(planned.report.clone());
-    let subnetwork = done.result.invokes.last().and_then(|invoke| {
-        let mut all = planned.plan.subnetworks.iter();
-        all.position(|subnetwork| subnetwork.program.name == invoke.program)
-    });
-    let output =
-        subnetwork.and_then(|index| planned.plan.subnetworks.get(index)).map(|own| own.output);
-    read_indices(&mut done.result, model, output);
+    let main = planned.plan.main.as_ref().map_or(0, |main| main.outputs.len());
+    let main = 0..u16::try_from(main / usize::from(planned.plan.frames())).unwrap_or(u16::MAX);
+    let of_invoke = |invoke: &Invoke| planned.plan.subnetwork_of_entry(invoke.entry?);
+    let subnetwork = done.invokes.last().and_then(of_invoke);
+    let made = subnetwork
+        .and_then(|index| planned.plan.subnetworks.get(index))
+        .map_or(main.clone(), |own| own.outputs.clone());
+    read_indices(&mut done.result, model, made.clone());
     if done.result.fault.is_some() || options.mode == Mode::Sampled {
         return Ok(done);
     }
@@ -57,15 +61,15 @@ pub fn run_plan(
         planned,
         model,
         inputs,
-        output,
+        outputs: made,
         exit: done.result.exit.map(|exit| *exit),
     };
     let reference = judged.reference(&until)?;
     let comparison = judged.compared(&reference, layers, &outputs)?;
     for (row, invoke) in done.result.invokes.iter_mut().zip(&done.invokes) {
-        let mut own = planned.plan.subnetworks.iter();
-        let own = own.find(|subnetwork| subnetwork.program.name == row.program);
-        let expected = of_output(model, &reference.outputs, own.map(|own| own.output));
+        let own = of_invoke(invoke).and_then(|index| planned.plan.subnetworks.get(index));
+        let made = own.map_or(&main, |own| &own.outputs);
+        let expected = of_output(model, &reference.outputs, made);
         row.verified = Some(expected == invoke.outputs);
     }
     let is_alike = done.result.invokes.iter().all(|row| row.verified == Some(true));
@@ -88,7 +92,9 @@ pub fn compare(
     outputs: &[&[i8]],
     host: &dyn Host,
 ) -> Result<Comparison, Diagnostic> {
-    let judged = Judged { plan: &planned.plan, planned, model, inputs, output: None, exit: None };
+    let outputs_made = 0..u16::MAX;
+    let judged =
+        Judged { plan: &planned.plan, planned, model, inputs, outputs: outputs_made, exit: None };
     judged.compared(&judged.reference(&Until::new(host, None))?, layers, outputs)
 }
 
@@ -100,8 +106,8 @@ struct Judged<'r> {
     model: &'r Model,
     /// Of all frames.
     inputs: &'r [Data],
-    /// The number of the output that a sub-network makes.
-    output: Option<u16>,
+    /// The numbers of the outputs that a sub-network makes.
+    outputs: Range<u16>,
     /// The number of the output at whose exit the run ended.
     exit: Option<usize>,
 }
@@ -147,7 +153,7 @@ impl Judged<'_> {
         // Behind an exit nothing is read, which is no difference.
         let is_alike = self.exit.is_some() && checks.iter().all(|check| check.differing == 0);
         let mismatch = if is_alike { None } else { first_mismatch(plan, reference, &found) };
-        let mut expected = of_output(self.model, &reference.outputs, self.output);
+        let mut expected = of_output(self.model, &reference.outputs, &self.outputs);
         expected.truncate(self.exit.map_or(usize::MAX, |exit| exit + 1));
         let difference = match mismatch {
             Some(first) => Some(Difference {
@@ -165,15 +171,12 @@ impl Judged<'_> {
     }
 }
 
-/// Of the outputs of all frames those of one number, or all.
-fn of_output(model: &Model, outputs: &[Vec<i8>], output: Option<u16>) -> Vec<Vec<i8>> {
-    match output {
-        None => outputs.to_vec(),
-        Some(output) => {
-            let each = model.outputs.len().max(1);
-            outputs.iter().skip(output.into()).step_by(each).cloned().collect()
-        }
-    }
+/// Of the outputs of all frames those of these numbers.
+fn of_output(model: &Model, outputs: &[Vec<i8>], numbers: &Range<u16>) -> Vec<Vec<i8>> {
+    let each = model.outputs.len().max(1);
+    let is_own = |index: usize| numbers.contains(&u16::try_from(index % each).unwrap_or(u16::MAX));
+    let own = outputs.iter().enumerate().filter(|(index, _)| is_own(*index));
+    own.map(|(_, output)| output.clone()).collect()
 }
 
 /// Elements of a layer that were read, and those of them that differ.

@@ -26,6 +26,7 @@ mod reorder;
 mod resolve;
 mod result;
 mod run;
+mod several;
 mod watch;
 pub mod zoo;
 
@@ -55,6 +56,7 @@ pub use reorder::rearrange;
 pub use resolve::{Resolved, board_of, resolve};
 pub use result::{Done, LayerBytes, hexadecimal, sha256};
 pub use run::{RunOptions, bytes_of, run_image};
+pub use several::several;
 pub use tilewright_report::{
     Blame, Comparison, Diagnostic, LayerCheck, Mode, Need, OutputValues, RunResult,
 };

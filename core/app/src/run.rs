@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tilewright_board::{Board, Card};
 use tilewright_model::Data;
-use tilewright_plan::image::{input_frames, input_views, limit_frame};
+use tilewright_plan::image::{input_frame, input_frames, input_views, limit_frame};
 use tilewright_plan::{PlanImage, Space, View};
 use tilewright_planner::Integrity;
 use tilewright_protocol::{Hardware, Job, Limits, Mode, Response};
@@ -38,7 +38,7 @@ pub struct RunOptions<'m> {
     /// What goes wrong with it.
     pub card_faults: &'m [CardWish],
     /// Limits of latency in microseconds, each with a run of the program that meets it, in one go: the result is that
-    /// of the last. Empty: one run of the main program.
+    /// of the last. One from [`ENTRY`](tilewright_plan::image::ENTRY) on names a program. Empty: one run of the main one.
     pub limits: &'m [u32],
 }
 
@@ -89,9 +89,8 @@ fn chosen(image: &PlanImage<'_>, limits: &[u32]) -> Result<usize, Diagnostic> {
         )
     };
     let fastest = image.entries().iter().map(|entry| entry.latency_us).filter(|us| *us > 0).min();
-    if let Some((limit, fastest)) =
-        limits.iter().find_map(|limit| Some((limit, fastest.filter(|us| us > limit)?)))
-    {
+    let missed = limits.iter().find_map(|limit| Some((limit, fastest.filter(|us| us > limit)?)));
+    if let Some((limit, fastest)) = missed.filter(|(limit, _)| **limit > 0) {
         return Err(Diagnostic::new(
             Blame::DoesNotFit,
             format!("No program meets {limit} us: the fastest takes {fastest} us (modelled)."),
@@ -99,9 +98,49 @@ fn chosen(image: &PlanImage<'_>, limits: &[u32]) -> Result<usize, Diagnostic> {
             "Give a larger limit, choose a faster board, or put an exit further ahead.",
         ));
     }
-    match limits.last() {
-        Some(limit) => fastest.and_then(|_| image.select(*limit)).ok_or_else(none),
-        None => image.select(0).ok_or_else(none),
+    image.select(limits.last().copied().unwrap_or(0)).ok_or_else(none)
+}
+
+/// Where the inputs of programs lie among those of all: sub-networks take the first program's.
+struct Inputs {
+    /// Of each entry the first byte, and how many there are.
+    of_entries: Vec<(u64, u64)>,
+    end: u64,
+}
+
+impl Inputs {
+    fn of(image: &PlanImage<'_>) -> Self {
+        let whole: u64 = input_views(image).iter().map(View::elements).sum();
+        let (mut of_entries, mut end) = (Vec::new(), 0);
+        for entry in image.entries() {
+            let own = image.entry_inputs(entry).iter().filter_map(|input| image.view(input.view));
+            // Of an input that arrives in rows a view holds some.
+            let bytes = if end == 0 { whole } else { own.map(|view| view.elements()).sum() };
+            of_entries.push(match (entry.kind, entry.latency_us) {
+                (0, 0) => (end, bytes),
+                _ => (0, whole),
+            });
+            if (entry.kind, entry.latency_us) == (0, 0) {
+                end += bytes;
+            }
+        }
+        Self { of_entries, end }
+    }
+
+    /// The frames that bring an entry's inputs out of those of all.
+    fn frames(
+        &self,
+        image: &PlanImage<'_>,
+        entry: usize,
+        payload: &[u8],
+    ) -> Result<Vec<Vec<u8>>, Diagnostic> {
+        let (start, bytes) = self.of_entries.get(entry).copied().unwrap_or_default();
+        let own = usize::try_from(start).ok().zip(usize::try_from(start + bytes).ok());
+        let own = own.and_then(|(start, end)| payload.get(start..end)).unwrap_or_default();
+        let frames =
+            if start == 0 { input_frames(image, own) } else { input_frame(own).map(|f| vec![f]) };
+        frames
+            .map_err(|error| Diagnostic::new(Blame::TooLarge, error.to_string(), "input", SMALLER))
     }
 }
 
@@ -131,7 +170,7 @@ pub fn run_image(
             "Bring it along, or run the model itself (`tilewright run`), which makes both.",
         ));
     }
-    let needed: u64 = input_views(image).iter().map(View::elements).sum();
+    let needed = Inputs::of(image).end;
     if payload.len() as u64 != needed {
         return Err(Diagnostic::new(
             Blame::BadInput,
@@ -150,20 +189,21 @@ pub fn run_image(
     let package = Package::new(host.firmware(&board.id)?, board, file.bytes().to_vec());
     let elf = package.image()?.elf;
     host.begin(Stage::Running)?;
-    let frames = input_frames(image, payload)
-        .map_err(|error| Diagnostic::new(Blame::TooLarge, error.to_string(), "input", SMALLER))?;
+    let inputs = Inputs::of(image);
+    let behind = |limit: &u32| -> Result<Vec<Vec<u8>>, Diagnostic> {
+        let entry = chosen(image, &[*limit])?;
+        Ok([vec![limit_frame(*limit)], inputs.frames(image, entry, payload)?].concat())
+    };
+    let frames = match options.limits {
+        [] => vec![inputs.frames(image, entry, payload)?],
+        limits => limits.iter().map(behind).collect::<Result<_, _>>()?,
+    };
     let job = Job {
         board: board.id.clone(),
         elf,
         external_flash: file.external_flash().to_vec(),
         card: card(options, board, file, image.space_bytes(Space::Card))?,
-        frames: match options.limits {
-            [] => vec![frames],
-            limits => {
-                let behind = |limit: &u32| [vec![limit_frame(*limit)], frames.clone()].concat();
-                limits.iter().map(behind).collect()
-            }
-        },
+        frames,
         hardware: Hardware::default(),
         strict: false,
         mode: options.mode,

@@ -71,19 +71,19 @@ impl<'a> Follow<'a> {
         self.steps(program, proof)
     }
 
-    /// Runs a program for its frames, which makes these outputs of the model.
+    /// Runs a program for its frames, which takes these inputs of the model and makes these outputs.
     ///
     /// # Errors
     /// The first fault found.
     pub fn run(
         &mut self,
         program: &Program,
-        outputs: &[TensorId],
+        [inputs, outputs]: [&[TensorId]; 2],
         proof: &mut Proof,
     ) -> Result<(), CheckError> {
         self.begin(program, false)?;
         self.outputs = outputs.to_vec();
-        self.inputs(program)?;
+        self.inputs(program, inputs)?;
         self.steps(program, proof)?;
         let input =
             self.model.inputs.first().filter(|_| self.plan.input == InputResidency::Streamed);
@@ -152,8 +152,8 @@ impl<'a> Follow<'a> {
         Ok(())
     }
 
-    fn inputs(&mut self, program: &Program) -> Result<(), CheckError> {
-        let ids = of_frames(program, &self.model.inputs);
+    fn inputs(&mut self, program: &Program, inputs: &[TensorId]) -> Result<(), CheckError> {
+        let ids = of_frames(program, inputs);
         if program.inputs.len() != ids.len() {
             return Err(CheckError::Plan("number of inputs differs from the model's".to_owned()));
         }

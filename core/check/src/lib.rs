@@ -58,11 +58,13 @@ mod shapes;
 mod streamed;
 mod transfers;
 
+use std::ops::Range;
+
 use follow::Follow;
 pub use memory::{MemoryProof, check_memory};
 use thiserror::Error;
 use tilewright_board::Board;
-use tilewright_model::Model;
+use tilewright_model::{Model, TensorId};
 use tilewright_plan::{Plan, Space, Subnetwork};
 
 /// Why a plan is wrong.
@@ -151,14 +153,33 @@ pub fn check(plan: &Plan, model: &Model, board: &Board) -> Result<Proof, CheckEr
         follow.boot(boot, &mut proof)?;
     }
     let started = follow.clone();
-    follow.run(main, &model.outputs, &mut proof)?;
-    for Subnetwork { output, program, .. } in &plan.subnetworks {
-        let output = model.outputs.get(usize::from(*output)).ok_or_else(|| {
-            CheckError::Plan(format!("program '{}' makes an unknown output", program.name))
-        })?;
-        started.clone().run(program, &[*output], &mut proof)?;
+    // Of several models the first has the main program.
+    let each = |count: usize| count / usize::from(main.frames.max(1));
+    let own = [each(main.inputs.len()), each(main.outputs.len())];
+    let mut is_made: Vec<bool> = (0..model.outputs.len()).map(|output| output < own[1]).collect();
+    let (inputs, outputs) = (part(&model.inputs, 0..own[0])?, part(&model.outputs, 0..own[1])?);
+    follow.run(main, [inputs, outputs], &mut proof)?;
+    for Subnetwork { inputs, outputs, program, .. } in &plan.subnetworks {
+        let [inputs, made] =
+            [inputs, outputs].map(|range| usize::from(range.start)..usize::from(range.end));
+        let ids = [part(&model.inputs, inputs)?, part(&model.outputs, made.clone())?];
+        started.clone().run(program, ids, &mut proof)?;
+        is_made[made].fill(true);
     }
-    Ok(proof)
+    match is_made.iter().position(|made| !made) {
+        None => Ok(proof),
+        Some(output) => {
+            let tensor = model.tensor(model.outputs[output]).name.clone();
+            Err(CheckError::Output { tensor, reason: "no program makes it".to_owned() })
+        }
+    }
+}
+
+/// Some of the model's inputs or outputs.
+fn part(ids: &[TensorId], range: Range<usize>) -> Result<&[TensorId], CheckError> {
+    let known = ids.get(range).filter(|ids| !ids.is_empty());
+    known
+        .ok_or_else(|| CheckError::Plan("a program has inputs or outputs that are none".to_owned()))
 }
 
 /// The plan is for this board and fits it.

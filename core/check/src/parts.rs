@@ -12,7 +12,7 @@ use crate::CheckError;
 use crate::node;
 use crate::shapes::{self, dimension, shape};
 use tilewright_model::{Model, Node, Op as ModelOp, TensorId, integer};
-use tilewright_plan::{Instruction, Plan, Tile};
+use tilewright_plan::{Instruction, Plan, Program, Step, Tile};
 
 /// Where a tensor's elements are in the numbering of another, of which it is a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,8 +139,14 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
 
 /// The tiles of a layer's steps, which are those of each frame.
 fn tiles(plan: &Plan, number: usize) -> Result<Vec<Tile>, String> {
-    // Sub-networks are made of the same steps.
-    let steps = plan.main.iter().flat_map(|p| &p.lanes).flat_map(|lane| &lane.steps);
+    // Programs that make a layer are made of the same steps.
+    let of_layer = |program: &Program| {
+        let mut steps = program.lanes.iter().flat_map(|lane| &lane.steps);
+        let is_made = |step: &Step| matches!(step.instruction, Instruction::Compute { .. });
+        steps.any(|step| usize::from(step.layer) == number && is_made(step))
+    };
+    let program = plan.programs().find(|program| of_layer(program));
+    let steps = program.into_iter().flat_map(|p| &p.lanes).flat_map(|lane| &lane.steps);
     let mut of_frames: BTreeMap<u8, Vec<Tile>> = BTreeMap::new();
     for step in steps.filter(|step| usize::from(step.layer) == number) {
         if let Instruction::Compute { tile, .. } = step.instruction {

@@ -14,6 +14,7 @@ pub mod infer;
 pub mod int8;
 pub mod integer;
 pub mod interpret;
+mod joined;
 pub mod op;
 pub mod passes;
 pub mod prune;

@@ -24,6 +24,7 @@ pub use frames::{FrameTooLong, arrivals, input_frame, input_frames, input_views,
 pub use pack::pack;
 pub use packed::{Cursor, MOST_RECORDS, Packed};
 pub use reader::{Expected, Operands, PlanImage};
+pub use select::ENTRY;
 pub use steps::{ComputeStep, StepReader};
 pub use store::{
     STORE_ALIGNMENT, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, StoreError, StoreHeader,

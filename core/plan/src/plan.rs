@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::gather::Gather;
 use crate::kernel::Kernel;
@@ -242,23 +243,27 @@ pub struct Program {
     pub outputs: Vec<Io>,
 }
 
-/// A program that makes one output of the main one, and computes nothing that this output does not need.
+/// A program that may run instead of the main one: it makes some outputs of the model from some of its inputs, and
+/// computes nothing that these do not need. Of a network with exits each makes one output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subnetwork {
-    /// Number of the output among the model's.
-    pub output: u16,
-    /// Its predicted latency.
-    pub latency: Micros,
-    /// The program, named after its output.
+    /// Numbers of its inputs among the model's.
+    pub inputs: Range<u16>,
+    /// Numbers of its outputs among the model's.
+    pub outputs: Range<u16>,
+    /// Its predicted latency, by which a limit chooses it; nothing if none does.
+    pub latency: Option<Micros>,
+    /// The program.
     pub program: Program,
 }
 
 impl Subnetwork {
-    /// Its predicted latency in whole microseconds, rounded up, at least one: 0 says that none is known.
+    /// Its predicted latency in whole microseconds, rounded up, at least one; 0 if no limit chooses it.
     #[must_use]
     pub fn latency_us(&self) -> u32 {
-        let whole = self.latency.0 as u32;
-        let is_less = f64::from(whole) < self.latency.0 || whole == 0;
+        let Some(Micros(latency)) = self.latency else { return 0 };
+        let whole = latency as u32;
+        let is_less = f64::from(whole) < latency || whole == 0;
         whole.saturating_add(is_less.into())
     }
 }
@@ -358,6 +363,19 @@ impl Plan {
     pub fn of_subnetwork(&self, index: usize) -> Option<Self> {
         let program = self.subnetworks.get(index)?.program.clone();
         Some(Self { main: Some(program), subnetworks: Vec::new(), ..self.clone() })
+    }
+
+    /// The number of the entry that a sub-network has in the plan's image: behind the main program and the one that
+    /// boots.
+    #[must_use]
+    pub fn entry_of_subnetwork(&self, index: usize) -> usize {
+        index + 1 + usize::from(self.boot.is_some())
+    }
+
+    /// The sub-network of an entry; nothing if it is another program.
+    #[must_use]
+    pub fn subnetwork_of_entry(&self, entry: u32) -> Option<usize> {
+        (entry as usize).checked_sub(self.entry_of_subnetwork(0))
     }
 
     /// Frames that a run of the main program works on; 1 without one.

@@ -14,7 +14,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 use tilewright_board::Board;
-use tilewright_plan::{After, CyclePoint, Instruction, Io, Micros, Plan, Program, Subnetwork};
+use tilewright_plan::{After, CyclePoint, Instruction, Io, Plan, Program, Subnetwork};
 use tilewright_report::{ExitRow, Modelled, Timeline};
 
 use crate::costs::CostCache;
@@ -144,7 +144,9 @@ pub fn add(
     if options.exits.subnetworks {
         for output in 0..narrow::<u16>(outputs) {
             let program = needed::subnetwork(plan, &main, output);
-            plan.subnetworks.push(Subnetwork { output, latency: Micros(0.0), program });
+            let inputs = 0..narrow::<u16>(main.inputs.len() / usize::from(main.frames.max(1)));
+            let (outputs, latency) = (output..output + 1, None);
+            plan.subnetworks.push(Subnetwork { inputs, outputs, latency, program });
         }
     }
     plan.main = Some(match options.exits.confidence {
@@ -156,7 +158,7 @@ pub fn add(
         let runs = Options { frames: options.frames.min(one_run(&alone)), ..options.clone() };
         let timeline = simulate::predict(&alone, board, costs, &runs)?;
         let latency = timeline.end().since(Default::default()).at(timeline.clock_hz);
-        plan.subnetworks[index].latency = latency;
+        plan.subnetworks[index].latency = Some(latency);
     }
     Ok(())
 }
@@ -182,7 +184,7 @@ pub fn rows(plan: &Plan, timeline: &Timeline) -> Vec<ExitRow> {
     }
     let outputs = main.outputs.len() / usize::from(main.frames.max(1));
     let row = |(output, io): (u16, &Io)| {
-        let own = plan.subnetworks.iter().find(|subnetwork| subnetwork.output == output);
+        let own = plan.subnetworks.iter().find(|subnetwork| subnetwork.outputs.start == output);
         let ends = exit(output).map(|step| until(timeline, &core[step].after, step));
         let is_last = usize::from(output) + 1 == outputs;
         let whole = (has_exits && is_last).then(|| timeline.end());
@@ -190,7 +192,7 @@ pub fn rows(plan: &Plan, timeline: &Timeline) -> Vec<ExitRow> {
         ExitRow {
             output: plan.tensors.get(io.tensor as usize).map_or(String::new(), |t| t.name.clone()),
             macs: own.map(|own| macs(plan, &own.program).into()),
-            latency_us: own.map(|own| Modelled::new(own.latency)),
+            latency_us: own.and_then(|own| own.latency).map(Modelled::new),
             exit_us: ends.or(whole).map(|end| Modelled::new(at(end).at(timeline.clock_hz))),
         }
     };

@@ -12,6 +12,7 @@ pub mod costs;
 mod does_not_fit;
 mod exits;
 mod floats;
+mod joined;
 mod lower;
 mod narrow;
 mod packing;
@@ -41,6 +42,7 @@ use tilewright_plan::{Bytes, LaneKind, Plan, Space};
 use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic, Unsupported};
 
 pub use exits::{Confidence, ExitError, Exits};
+pub use joined::{JoinError, joined};
 pub use planning::{Planning, Progress};
 pub use recipe::{Recipe, RecipeError};
 pub use stop::Stop;

@@ -145,8 +145,8 @@ fn of_plan<S: Serializer>(plan: &Option<PlanReport>, serializer: S) -> Result<S:
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct InvokeRow {
-    /// The limit, in microseconds.
-    pub limit_us: u32,
+    /// The limit, in microseconds; nothing if the program was named.
+    pub limit_us: Option<u32>,
     /// The program that was chosen, which has the name of its output.
     pub program: String,
     /// Instructions that choosing it took.

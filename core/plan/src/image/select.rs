@@ -3,11 +3,19 @@
 
 use super::PlanImage;
 
+/// Limits from here on are none: they name the program of an entry, by its number above this one.
+pub const ENTRY: u32 = 1 << 31;
+
 impl PlanImage<'_> {
     /// The number of the entry whose predicted latency in microseconds is the largest that meets a limit; if none does,
-    /// of the fastest. A limit of 0 asks for the program that is no sub-network. Nothing if there is none such.
+    /// of the fastest. A limit of 0 asks for the first program that is no sub-network, one from [`ENTRY`] on for that of an
+    /// entry. Nothing if there is none such.
     #[must_use]
     pub fn select(&self, limit_us: u32) -> Option<usize> {
+        if let Some(entry) = limit_us.checked_sub(ENTRY) {
+            let index = entry as usize;
+            return self.entries().get(index).filter(|entry| entry.kind == 0).map(|_| index);
+        }
         let mut chosen: Option<(usize, u32)> = None;
         for (index, entry) in self.entries().iter().enumerate() {
             let latency = entry.latency_us;
