@@ -41,6 +41,10 @@ export interface PlanOptions extends InspectOptions {
   outputs?: "direct" | "staged";
   /** Whether the input may arrive in rows while others are used. */
   stream_input?: boolean;
+  /** Whether there is a program for each output, which a limit of latency chooses from. */
+  exits?: boolean;
+  /** The probability from which an output before the last ends the run, above 0, up to 1. */
+  exit_confidence?: number;
   /** In which tiles layers of the most active memory are made, such as `"2x2"`. */
   tiles?: string;
   /** Layers are made in tiles whose active memory is more than this part of the peak, 0 to 1. */

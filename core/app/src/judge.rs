@@ -1,5 +1,6 @@
 //! A run whose every layer is compared with the reference interpreter.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use tilewright_board::Board;
@@ -11,7 +12,9 @@ use tilewright_model::{Data, Model, RunError};
 use tilewright_plan::Plan;
 use tilewright_planner::Planned;
 use tilewright_protocol::Invoke;
-use tilewright_report::{Comparison, Diagnostic, Difference, LayerCheck, Mode, sentence};
+use tilewright_report::{
+    Comparison, Diagnostic, Difference, LayerCheck, Mode, RunResult, sentence,
+};
 
 use crate::bounds::Until;
 use crate::host::Host;
@@ -40,8 +43,7 @@ pub fn run_plan(
     let payload = bytes_of(inputs);
     let mut done = run_image(options, board, &file, &payload, true, host)?;
     done.result.plan = Some(planned.report.clone());
-    let main = planned.plan.main.as_ref().map_or(0, |main| main.outputs.len());
-    let main = 0..u16::try_from(main / usize::from(planned.plan.frames())).unwrap_or(u16::MAX);
+    let main = of_main(&planned.plan);
     let of_invoke = |invoke: &Invoke| planned.plan.subnetwork_of_entry(invoke.entry?);
     let subnetwork = done.invokes.last().and_then(of_invoke);
     let made = subnetwork
@@ -55,15 +57,7 @@ pub fn run_plan(
     let until = Until::new(host, options.comparing);
     let layers = done.layers.as_deref().unwrap_or(&[]);
     let outputs: Vec<&[i8]> = done.result.outputs.iter().map(|o| o.values.as_slice()).collect();
-    let alone = subnetwork.and_then(|index| planned.plan.of_subnetwork(index));
-    let judged = Judged {
-        plan: alone.as_ref().unwrap_or(&planned.plan),
-        planned,
-        model,
-        inputs,
-        outputs: made,
-        exit: done.result.exit.map(|exit| *exit),
-    };
+    let judged = Judged::new(planned, model, inputs, subnetwork, &done.result);
     let reference = judged.reference(&until)?;
     let comparison = judged.compared(&reference, layers, &outputs)?;
     for (row, invoke) in done.result.invokes.iter_mut().zip(&done.invokes) {
@@ -80,7 +74,7 @@ pub fn run_plan(
 }
 
 /// Compares what a run of a plan gave with the reference on `inputs`, those of all frames: the output
-/// of each of `layers` that was read, then the `outputs` of the program, frame by frame.
+/// of each of `layers` that was read, then the outputs of the program that ran, frame by frame.
 ///
 /// # Errors
 /// If the inputs do not suit the model, or somebody wants an end.
@@ -89,19 +83,22 @@ pub fn compare(
     model: &Model,
     inputs: &[Data],
     layers: &[LayerBytes],
-    outputs: &[&[i8]],
+    result: &RunResult,
     host: &dyn Host,
 ) -> Result<Comparison, Diagnostic> {
-    let outputs_made = 0..u16::MAX;
-    let judged =
-        Judged { plan: &planned.plan, planned, model, inputs, outputs: outputs_made, exit: None };
-    judged.compared(&judged.reference(&Until::new(host, None))?, layers, outputs)
+    let subnetwork = result.invokes.last().and_then(|invoke| {
+        let mut all = planned.plan.subnetworks.iter();
+        all.position(|own| own.program.name == invoke.program)
+    });
+    let judged = Judged::new(planned, model, inputs, subnetwork, result);
+    let outputs: Vec<&[i8]> = result.outputs.iter().map(|o| o.values.as_slice()).collect();
+    judged.compared(&judged.reference(&Until::new(host, None))?, layers, &outputs)
 }
 
 /// A run that is compared with the reference.
 struct Judged<'r> {
     /// The plan of the program that ran, as its main one.
-    plan: &'r Plan,
+    plan: Cow<'r, Plan>,
     planned: &'r Planned,
     model: &'r Model,
     /// Of all frames.
@@ -112,7 +109,33 @@ struct Judged<'r> {
     exit: Option<usize>,
 }
 
-impl Judged<'_> {
+/// The numbers of the outputs that the main program makes of each frame.
+fn of_main(plan: &Plan) -> Range<u16> {
+    let main = plan.main.as_ref().map_or(0, |main| main.outputs.len());
+    0..u16::try_from(main / usize::from(plan.frames())).unwrap_or(u16::MAX)
+}
+
+impl<'r> Judged<'r> {
+    /// Of a run of a sub-network, by its number, or of the main program.
+    fn new(
+        planned: &'r Planned,
+        model: &'r Model,
+        inputs: &'r [Data],
+        subnetwork: Option<usize>,
+        result: &RunResult,
+    ) -> Self {
+        let own = subnetwork.and_then(|index| planned.plan.subnetworks.get(index));
+        let alone = subnetwork.and_then(|index| planned.plan.of_subnetwork(index));
+        Self {
+            plan: alone.map_or(Cow::Borrowed(&planned.plan), Cow::Owned),
+            planned,
+            model,
+            inputs,
+            outputs: own.map_or_else(|| of_main(&planned.plan), |own| own.outputs.clone()),
+            exit: result.exit.map(|exit| *exit),
+        }
+    }
+
     fn reference(&self, until: &Until<'_>) -> Result<Expected, Diagnostic> {
         let Self { plan, planned, model, inputs, .. } = self;
         let failed = |error| match error {
@@ -135,7 +158,7 @@ impl Judged<'_> {
         layers: &[LayerBytes],
         outputs: &[&[i8]],
     ) -> Result<Comparison, Diagnostic> {
-        let plan = self.plan;
+        let plan = &*self.plan;
         let found: Vec<_> = layer_outputs(plan)
             .into_iter()
             .filter_map(|output| {

@@ -260,6 +260,11 @@ pub struct Subnetwork {
 impl Subnetwork {
     /// Its predicted latency in whole microseconds, rounded up, at least one; 0 if no limit chooses it.
     #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a time is above zero, and one of an hour and more is 2^32 - 1"
+    )]
     pub fn latency_us(&self) -> u32 {
         let Some(Micros(latency)) = self.latency else { return 0 };
         let whole = latency as u32;

@@ -47,10 +47,15 @@ pub struct Confidence {
 impl Confidence {
     /// From a probability above 0, up to 1; nothing if it is none.
     #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "of 1 to 1000 that is sure"
+    )]
     pub fn new(probability: f64) -> Option<Self> {
         let thousandths = (probability * 1000.0).round();
         let is_one = (1.0..=1000.0).contains(&thousandths);
-        is_one.then(|| Self { thousandths: narrow(thousandths as u64) })
+        is_one.then_some(Self { thousandths: thousandths as u16 })
     }
 
     /// The probability.
@@ -63,6 +68,7 @@ impl Confidence {
     ///
     /// # Errors
     /// [`ExitError`] if its values are no probabilities, or none is as certain.
+    #[expect(clippy::cast_possible_truncation, reason = "the value is clamped")]
     pub fn least(self, output: &str, scale: f32, zero: i16) -> Result<i8, ExitError> {
         let (scale, zero) = (f64::from(scale), f64::from(zero));
         let largest = scale * (f64::from(i8::MAX) - zero);

@@ -374,7 +374,7 @@ fn with_room_for_exits(
     for _ in 0..MOST_TRIED {
         let missing = best.report.flash_bytes.0.saturating_sub(best.report.flash_limit_bytes.0);
         let Some(firmware) = smaller.firmware.as_mut().filter(|_| missing > 0) else { break };
-        firmware.flash_bytes = firmware.flash_bytes + Bytes(missing);
+        firmware.flash_bytes += Bytes(missing);
         if board.flash() <= firmware.flash_bytes {
             break;
         }

@@ -41,6 +41,8 @@ pub struct Upload<B> {
     pub layers: bool,
     /// How much of the steps is executed.
     pub mode: Mode,
+    /// The limit of latency in microseconds that chooses a sub-network; nothing: the main program runs.
+    pub limit_us: Option<u32>,
 }
 
 impl<B> Default for Upload<B> {
@@ -59,6 +61,7 @@ impl<B> Default for Upload<B> {
             dims: Vec::new(),
             layers: false,
             mode: Mode::default(),
+            limit_us: None,
         }
     }
 }
@@ -86,6 +89,7 @@ impl<B> Upload<B> {
             dims: self.dims,
             layers: self.layers,
             mode: self.mode,
+            limit_us: self.limit_us,
         })
     }
 }

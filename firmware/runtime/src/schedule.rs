@@ -90,39 +90,31 @@ impl<'i> Schedule<'i> {
         if self.is_awaited(*awaited) {
             return Ok(false);
         }
-        let steps = steps.clone();
-        loop {
-            let number = self.complete.get(at).copied().unwrap_or(u32::MAX);
-            let index = steps.start.checked_add(number).filter(|index| *index < steps.end);
-            // Read in place: this runs between the copies of an engine.
-            let read = index.and_then(|index| self.steps.read(index, &mut self.record));
-            if read.is_none() {
-                return Ok(false);
-            }
-            let after = self.record.after;
-            if let Some(awaited) = after.into_iter().find(|word| self.is_awaited(*word)) {
-                self.awaited[at] = awaited;
-                return Ok(false);
-            }
-            match Instruction::from_record(&self.record) {
-                Some(Instruction::Copy { source, destination, sum }) => {
-                    let from = self.spans.read(source, &mut transfer.source);
-                    let to = self.spans.read(destination, &mut transfer.destination);
-                    if from.is_none() || to.is_none() {
-                        return Err(LaneError::Failed { step: number });
-                    }
-                    transfer.sum = sum;
-                    (transfer.step, transfer.layer) = (number, self.record.layer);
-                    return Ok(true);
-                }
-                Some(
-                    Instruction::Compute { .. }
-                    | Instruction::Exit { .. }
-                    | Instruction::Arrive { .. },
-                )
-                | None => return Err(LaneError::Failed { step: number }),
-            }
+        let number = self.complete.get(at).copied().unwrap_or(u32::MAX);
+        let index = steps.start.checked_add(number).filter(|index| *index < steps.end);
+        // Read in place: this runs between the copies of an engine.
+        let read = index.and_then(|index| self.steps.read(index, &mut self.record));
+        if read.is_none() {
+            return Ok(false);
         }
+        let after = self.record.after;
+        if let Some(awaited) = after.into_iter().find(|word| self.is_awaited(*word)) {
+            self.awaited[at] = awaited;
+            return Ok(false);
+        }
+        let Some(Instruction::Copy { source, destination, sum }) =
+            Instruction::from_record(&self.record)
+        else {
+            return Err(LaneError::Failed { step: number });
+        };
+        let from = self.spans.read(source, &mut transfer.source);
+        let to = self.spans.read(destination, &mut transfer.destination);
+        if from.is_none() || to.is_none() {
+            return Err(LaneError::Failed { step: number });
+        }
+        transfer.sum = sum;
+        (transfer.step, transfer.layer) = (number, self.record.layer);
+        Ok(true)
     }
 
     /// The next step of a lane is complete.

@@ -111,7 +111,8 @@ fn expected(subject: &Subject<'_>) -> Result<Expected, Diagnostic> {
     let predicted = subject.predicted_us.map(|time| Duration::from_secs_f64(time.0.max(0.0) / 1e6));
     let patience = Patience::with_prediction(GREETING, predicted);
     let input = subject.input.to_vec();
-    Expected::of(board, subject.boards, &image, &input, patience).map_err(|error| unusable(&error))
+    Expected::of(board, subject.boards, &image, &input, None, patience)
+        .map_err(|error| unusable(&error))
 }
 
 /// Day and time, UTC, as ISO 8601 writes them.

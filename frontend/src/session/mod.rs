@@ -369,8 +369,8 @@ impl Session {
                 let copy = image.slice(0, image.length());
                 self.ask_importer(request, &ImportRequest::Stores(settings), &[copy]);
             }
-            Effect::StartRun { request, board, is_sampled } => {
-                self.start_run(request, &board, is_sampled);
+            Effect::StartRun { request, board, is_sampled, limit_us } => {
+                self.start_run(request, &board, is_sampled, limit_us);
             }
             Effect::StopRun => {
                 if let Some(run) = self.run.take() {
@@ -523,7 +523,7 @@ impl Session {
         self.planner.ask(request, body, buffers);
     }
 
-    fn start_run(&mut self, request: u32, board: &str, is_sampled: bool) {
+    fn start_run(&mut self, request: u32, board: &str, is_sampled: bool, limit_us: Option<u32>) {
         let (Some(image), Some(input)) = (self.run_image.take(), &self.run_input) else { return };
         let stores = std::mem::take(&mut self.run_stores);
         self.run_result = Vec::new();
@@ -531,7 +531,7 @@ impl Session {
         let said = Callback::from(move |(event, buffers): server::Said| {
             send.emit(Message { event: Event::Board(request, event), buffers });
         });
-        let parts = Parts { image: &image, input, stores: &stores, is_sampled };
+        let parts = Parts { image: &image, input, stores: &stores, is_sampled, limit_us };
         self.run = Some(Watched::start(board, &parts, said));
     }
 

@@ -31,6 +31,8 @@ pub struct Parts<'p> {
     pub stores: &'p [(String, Uint8Array)],
     /// Whether of compute steps that run alike only the first is executed.
     pub is_sampled: bool,
+    /// The limit of latency that chooses a sub-network.
+    pub limit_us: Option<u32>,
 }
 
 /// A run under way. Dropping it stops listening.
@@ -144,6 +146,9 @@ fn form(parts: &Parts<'_>) -> Result<FormData, JsValue> {
         form.append_with_blob_and_filename(name, &blob(store)?, name)?;
     }
     form.append_with_str("watch", "layers")?;
+    if let Some(limit) = parts.limit_us {
+        form.append_with_str("limit_us", &limit.to_string())?;
+    }
     form.append_with_str("mode", if parts.is_sampled { "sampled" } else { "full" })?;
     Ok(form)
 }

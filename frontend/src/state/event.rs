@@ -111,6 +111,8 @@ pub enum Event {
     Measure,
     /// Write and save the record of the last measurement, of a board with this on its sticker.
     SaveRecord(String),
+    /// The sub-network that runs from now on; nothing: the whole network.
+    Subnetwork(Option<String>),
     /// Whether runs are sampled from now on.
     Sampled(bool),
     /// Stop what is under way.
@@ -250,6 +252,8 @@ pub enum Effect {
         board: String,
         /// Whether of compute steps that run alike only the first is executed.
         is_sampled: bool,
+        /// The limit of latency that chooses a sub-network.
+        limit_us: Option<u32>,
     },
     /// Tell the server to stop the run, and stop listening.
     StopRun,

@@ -237,6 +237,7 @@ impl State {
             }
             Event::SaveTiled => self.save_tiled(effects),
             Event::Run => self.start_run(effects),
+            Event::Subnetwork(name) => self.run.subnetwork = name,
             Event::Sampled(is_sampled) => self.run.is_sampled = is_sampled,
             Event::Stop(doer) => self.stop(doer, effects),
             Event::Package => self.start_package(effects),

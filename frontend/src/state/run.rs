@@ -90,6 +90,8 @@ pub struct Run {
     pub phase: Phase,
     /// Whether of compute steps that run alike only the first is executed.
     pub is_sampled: bool,
+    /// The name of the sub-network that runs; nothing: the whole network does.
+    pub subnetwork: Option<String>,
     /// What the board wrote so far.
     pub console: String,
     /// The last outcome of this model.
@@ -252,9 +254,17 @@ impl State {
     fn send_run(&mut self, effects: &mut Vec<Effect>) {
         let Some((plan, _)) = &self.run.subject else { return };
         let board = plan.settings.board_id();
+        // A plan without this sub-network runs whole.
+        let own = plan
+            .report
+            .exits
+            .iter()
+            .find(|exit| Some(&exit.output) == self.run.subnetwork.as_ref());
+        let limit_us = own.and_then(|exit| exit.latency_us).map(|latency| latency.0.ceil() as u32);
         let request = self.begin(Job::Run, "Starting the emulated board");
         self.run.phase = Phase::Starting;
-        effects.push(Effect::StartRun { request, board, is_sampled: self.run.is_sampled });
+        let is_sampled = self.run.is_sampled;
+        effects.push(Effect::StartRun { request, board, is_sampled, limit_us });
     }
 
     pub(super) fn run_event(&mut self, request: u32, event: RunEvent, effects: &mut Vec<Effect>) {

@@ -144,6 +144,11 @@ impl Component for App {
         let state = &self.state;
         let model = state.model.clone();
         let view = if model.is_some() { state.view } else { View::All };
+        // Models that keep states have outputs for these.
+        let has_exits = model.as_ref().is_some_and(|model| {
+            let facts = &model.facts;
+            facts.outputs.len() > 1 && facts.inputs.len() == 1
+        });
         html! {
             <div class="page" data-testid="page">
                 <a class="skip" href="#main"
@@ -153,7 +158,7 @@ impl Component for App {
                 { patterns() }
                 <Header boards={Rc::clone(&state.boards)} strategies={Rc::clone(&state.strategies)}
                     obstacles={Rc::clone(&state.obstacles)}
-                    settings={state.settings.now().clone()} can_undo={state.settings.can_undo()}
+                    settings={state.settings.now().clone()} {has_exits} can_undo={state.settings.can_undo()}
                     can_redo={state.settings.can_redo()}
                     origin={model.as_ref().map(|model| model.origin.clone())} {view}
                     theme={state.theme} on={self.on.clone()} on_files={self.on_files.clone()}

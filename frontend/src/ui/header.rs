@@ -16,7 +16,7 @@ use crate::message::PlanSettings;
 use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
-use crate::view_model::fragment::STREAMED;
+use crate::view_model::fragment::{BY_LATENCY, STREAMED, exits_word, set_exits};
 use crate::view_model::sparsity::fixed_by;
 
 /// The choice that leads to the zoo.
@@ -28,6 +28,8 @@ const SPARSE: &str = "sparse";
 /// Layers that are made whole, and grids of tiles that are offered.
 const WHOLE: &str = "whole";
 const GRIDS: [&str; 7] = [WHOLE, "2x1", "1x2", "2x2", "4x1", "3x3", "4x4"];
+/// Confidences that are offered.
+const CONFIDENCES: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 /// The strategy with tiles of its own, and these.
 const TILED: &str = "sparse-tiled";
 const TILED_GRID: &str = "2x2";
@@ -39,6 +41,8 @@ pub struct Props {
     /// Strategies that cannot plan the model, and why.
     pub obstacles: Rc<Vec<(String, String)>>,
     pub settings: PlanSettings,
+    /// Whether the model has several outputs.
+    pub has_exits: bool,
     pub can_undo: bool,
     pub can_redo: bool,
     pub origin: Option<Origin>,
@@ -93,6 +97,7 @@ pub fn Header(props: &Props) -> Html {
                     if PACKED.contains(&props.settings.strategy.as_str()) { { packing_picker(props) } }
                     if props.settings.strategy == TILED { { fixed_packing() } }
                     { tiles_picker(props) }
+                    if props.has_exits { { exits_picker(props) } }
                     if props.settings.strategy == "overlay" { { outputs_picker(props) } }
                     { budget(props) }
                 </div>
@@ -309,6 +314,33 @@ fn tiles_picker(props: &Props) -> Html {
         <div class="picker">
             <label for="pick-tiles">{ "Tiles" }</label>
             <Choice id="tiles" {value} {options} {on_choose} />
+        </div>
+    }
+}
+
+/// Whether outputs before the last end a run.
+fn exits_picker(props: &Props) -> Html {
+    let (on, settings) = (props.on.clone(), props.settings.clone());
+    let on_choose = Callback::from(move |word: String| {
+        let mut settings = settings.clone();
+        set_exits(&mut settings, &word);
+        on.emit(Event::Settings(settings, false));
+    });
+    let value = exits_word(&props.settings);
+    let mut options: Vec<(AttrValue, AttrValue)> =
+        vec![("".into(), "none".into()), (BY_LATENCY.into(), "by latency".into())];
+    let mut known: Vec<String> = CONFIDENCES.map(|confidence| confidence.to_string()).to_vec();
+    if !value.is_empty() && value != BY_LATENCY && !known.contains(&value) {
+        known.push(value.clone());
+    }
+    options.extend(known.into_iter().map(|word| {
+        let text = format!("from {word} on");
+        (word.into(), text.into())
+    }));
+    html! {
+        <div class="picker" title="A program for each output, or an end at the first that is as certain">
+            <label for="pick-exits">{ "Early exits" }</label>
+            <Choice id="exits" {value} {options} {on_choose} />
         </div>
     }
 }

@@ -7,6 +7,7 @@ mod choice;
 mod compare;
 mod desk;
 mod empty;
+mod exits;
 mod facts;
 mod files;
 mod firmware;

@@ -7,6 +7,7 @@ use tilewright_report::Kind;
 use yew::prelude::*;
 
 use super::alternatives::alternatives;
+use super::exits::exits;
 use super::facts::fact_list;
 use super::panel::Panel;
 use super::parts::kind_tag;
@@ -81,6 +82,7 @@ fn planned(plan: &PlanFacts, board: &Board, props: &Props) -> Html {
             <dl class="gauges">{ for view.gauges.iter().map(gauge) }</dl>
             { fact_list("fact", &view.facts) }
             { alternatives(&plan.report.alternatives) }
+            { exits(&plan.report.exits) }
         </>
     }
 }

@@ -6,6 +6,7 @@ use tilewright_board::Board;
 use tilewright_report::{Fault, Kind, short_name};
 use yew::prelude::*;
 
+use super::choice::Choice;
 use super::desk::desk;
 use super::facts::fact_list;
 use super::icon::{Glyph, icon};
@@ -59,6 +60,7 @@ pub fn RunPanel(props: &Props) -> Html {
                     outcome.map_or("", |_| "Below is the last run that ended."), &props.on) }
             }
             { inputs(props) }
+            { subnetwork(props) }
             { mode(props) }
             { controls(props) }
             if let Some(plan) = props.plan.as_ref().filter(|plan| plan.image.is_none()) {
@@ -159,6 +161,30 @@ pub fn file_event(on_files: &Callback<web_sys::FileList>) -> Callback<yew::Event
 }
 
 /// How much of a run is executed.
+/// The whole network, or one of its sub-networks.
+fn subnetwork(props: &Props) -> Html {
+    let exits = props.plan.as_ref().map_or(&[][..], |plan| plan.report.exits.as_slice());
+    let own = exits.iter().filter_map(|exit| Some((&exit.output, exit.latency_us?)));
+    let mut options: Vec<(AttrValue, AttrValue)> = vec![("".into(), "the whole network".into())];
+    options.extend(own.map(|(name, latency)| {
+        let text = format!("{}: {} (modelled)", short_name(name), figures::duration(latency.0));
+        (name.clone().into(), text.into())
+    }));
+    if options.len() == 1 {
+        return html! {};
+    }
+    let on_choose = props
+        .on
+        .reform(|name: String| Event::Subnetwork(Some(name).filter(|name| !name.is_empty())));
+    let value = props.run.subnetwork.clone().unwrap_or_default();
+    html! {
+        <fieldset class="inputs" disabled={props.run.phase.is_under_way()}>
+            <legend><label for="pick-subnetwork">{ "Program" }</label></legend>
+            <Choice id="subnetwork" {value} {options} {on_choose} />
+        </fieldset>
+    }
+}
+
 fn mode(props: &Props) -> Html {
     let choice = |is_sampled: bool, id: &'static str, text: &'static str, title: &'static str| {
         html! {

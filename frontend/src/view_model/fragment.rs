@@ -74,6 +74,7 @@ impl Fragment {
                 "outputs" => fragment.settings.outputs = known(&value),
                 "tiles" if !value.is_empty() => fragment.settings.tiles = Some(value),
                 "input" => fragment.settings.stream_input = value == STREAMED,
+                "exits" => set_exits(&mut fragment.settings, &value),
                 "clock" => fragment.settings.clock_hz = within(&value, MOST_RATE),
                 "card" => fragment.settings.card_bytes_per_second = within(&value, MOST_RATE),
                 "integrity" => fragment.settings.integrity = known(&value),
@@ -112,6 +113,7 @@ impl Fragment {
         push("outputs", &unusual(self.settings.outputs));
         push("tiles", self.settings.tiles.as_deref().unwrap_or_default());
         push("input", if self.settings.stream_input { STREAMED } else { "" });
+        push("exits", &exits_word(&self.settings));
         push("clock", &text(self.settings.clock_hz));
         push("card", &text(self.settings.card_bytes_per_second));
         push("integrity", &unusual(self.settings.integrity));
@@ -124,6 +126,26 @@ impl Fragment {
         }
         pairs.join("&")
     }
+}
+
+/// The word for exits by latency.
+pub const BY_LATENCY: &str = "latency";
+
+/// Which exits settings ask for, in a word: by latency, a confidence, or none.
+#[must_use]
+pub fn exits_word(settings: &PlanSettings) -> String {
+    match settings.exit_confidence {
+        Some(confidence) => confidence.to_string(),
+        None if settings.exits => BY_LATENCY.to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Lets settings ask for the exits of a word.
+pub fn set_exits(settings: &mut PlanSettings, word: &str) {
+    settings.exits = word == BY_LATENCY;
+    settings.exit_confidence =
+        word.parse().ok().filter(|confidence| (0.001..=1.0).contains(confidence));
 }
 
 /// A number from 1 to `most`.

@@ -87,7 +87,7 @@ pub fn output_rows(
     reference: &ReferenceFacts,
     board: Option<&[OutputValues]>,
 ) -> Vec<OutputRow> {
-    let row = |(index, (output, values)): (usize, (&OutputFacts, &Vec<i8>))| {
+    let row = |(output, values): (&OutputFacts, &Vec<i8>)| {
         let real = |value: &i8| {
             let value = output.scale * (i32::from(*value) - output.zero) as f32;
             figures::fixed(f64::from(value), 3)
@@ -101,11 +101,13 @@ pub fn output_rows(
             name: output.name.clone(),
             shape: figures::shape(output.shape),
             values: text,
+            // What a sub-network or an exit leaves out is neither.
             is_equal: board
-                .map(|board| board.get(index).is_some_and(|found| found.values == *values)),
+                .and_then(|board| board.iter().find(|found| found.name == output.name))
+                .map(|found| found.values == *values),
         }
     };
-    outputs.iter().zip(&reference.outputs).enumerate().map(row).collect()
+    outputs.iter().zip(&reference.outputs).map(row).collect()
 }
 
 /// What was predicted for a run, in microseconds; nothing if no time was.
@@ -115,7 +117,14 @@ pub fn predicted_us(outcome: &Outcome) -> Option<f64> {
     let part = frames(outcome) as f64 / f64::from(report.frames.max(1));
     // A sampled run has no outputs to count frames by.
     let part = if outcome.result.outputs.is_empty() { 1.0 } else { part };
-    report.latency_us.map(|predicted| predicted.0 * part)
+    let alone = outcome.result.invokes.last().and_then(|invoke| {
+        report.exits.iter().find(|exit| exit.output == invoke.program)?.latency_us
+    });
+    let taken = outcome.result.exit.and_then(|exit| report.exits.get(*exit)?.exit_us);
+    alone.or(taken).map_or_else(
+        || report.latency_us.map(|predicted| predicted.0 * part),
+        |predicted| Some(predicted.0),
+    )
 }
 
 /// How far a run was from its prediction.

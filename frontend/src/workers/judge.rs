@@ -46,8 +46,7 @@ pub fn judge(
     }
     let (planned, _) = make(model, settings)?;
     let inputs = inputs_of_frames(&inputs(model, input)?, planned.plan.frames());
-    let outputs: Vec<&[i8]> = result.outputs.iter().map(|o| o.values.as_slice()).collect();
-    let comparison = compare(&planned, model, &inputs, &split(layers), &outputs, host)?;
+    let comparison = compare(&planned, model, &inputs, &split(layers), &result, host)?;
     Ok((result, Some(comparison)))
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 use tilewright_app::{Blame, Diagnostic};
+use tilewright_plan::image::ENTRY;
 use tilewright_report::sentence;
 
 use axum::body::Body;
@@ -90,6 +91,8 @@ pub struct UploadParts {
     /// `full` (as usual), or `sampled`: of compute steps that run alike the first is executed, so that
     /// there are counts and a timeline, but no outputs.
     mode: Option<String>,
+    /// Of an `image` with sub-networks: run the largest whose predicted latency is at most so many microseconds.
+    limit_us: Option<u32>,
 }
 
 /// Start a run
@@ -304,10 +307,19 @@ async fn read_parts(
                 upload.mode = text.parse().map_err(wrong)?;
                 continue;
             }
+            "limit_us" => {
+                let text = bytes(part, "limit_us", 16, room).await?;
+                let limit = String::from_utf8_lossy(&text).parse().ok();
+                let limit = limit.filter(|limit| (1..ENTRY).contains(limit));
+                let wrong = || malformed("`limit_us` is a number of microseconds, from 1 on.");
+                upload.limit_us = Some(limit.ok_or_else(wrong)?);
+                continue;
+            }
             other => {
                 return Err(malformed(&format!(
                     "There is a part '{other}'; known are image, external_flash, card, \
-                     model, data, zoo, samples, calibration, input, dim, watch, mode."
+                     model, data, zoo, samples, calibration, input, dim, watch, mode, \
+                     limit_us."
                 )));
             }
         };

@@ -84,7 +84,8 @@ impl Stages<'_> {
         let file = PlanFile::read(&upload.image.unwrap_or_default(), board)?;
         let file = file.with_brought_stores(upload.external_flash, upload.card)?;
         let payload = file.payload("input", &upload.input.unwrap_or_default())?;
-        let options = self.run_options(upload.mode);
+        let limits: Vec<u32> = upload.limit_us.into_iter().collect();
+        let options = RunOptions { limits: &limits, ..self.run_options(upload.mode) };
         tilewright_app::run_image(&options, board, &file, &payload, upload.layers, host)
     }
 
