@@ -5,6 +5,7 @@
 use tilewright_app::{Cancel, RunOptions, run_plan};
 use tilewright_board::Board;
 use tilewright_model::{Data, Model, int8};
+use tilewright_plan::image::ENTRY;
 use tilewright_plan::{Plan, Subnetwork};
 use tilewright_planner::{Confidence, Exits, Options, Planned, Strategy};
 use tilewright_runner::{Dist, Emulator, Native, WorkerLimits, Workers};
@@ -203,8 +204,10 @@ fn boards_end_a_run_at_an_exit_whatever_engines_are_about() {
             let confidence = Confidence::new(f64::from(largest(output) * scale) - 0.0005).unwrap();
             let exits = Exits { subnetworks: false, confidence: Some(confidence) };
             let planned = proved(&model, &board, strategy, &with_exits(exits));
-            let result = emulate(&model, &board, &planned, &[]);
+            // What a run leaves behind at its exit does not harm the next.
+            let result = emulate(&model, &board, &planned, &[ENTRY; 3]);
             let what = format!("{}, {strategy}, {confidence}", board.id);
+            assert_eq!(result.invokes.len(), 3, "{what}");
             assert_eq!((result.fault.as_ref(), result.verified), (None, Some(true)), "{what}");
             let exit = result.exit.map(|exit| *exit);
             assert!(exit.is_some_and(|exit| exit <= output), "{what}: {exit:?}");
