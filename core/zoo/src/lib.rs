@@ -25,7 +25,7 @@ use cells::Genotype;
 
 pub use catalogue::{Entry, Publication, Span, StackSpans};
 pub use name::Parameters;
-pub use networks::cells::Stack;
+pub use networks::cells::{Applied, Stack};
 
 /// Why there is no such network.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -146,6 +146,20 @@ pub fn of_genotype(genotype: &Genotype, stack: &Stack) -> Result<Network, ZooErr
     let built = networks::cells::of_genotype(genotype, stack);
     let parameters = Parameters { width: 1.0, resolution, channels, cells };
     finished(catalogue::OF_GENOTYPE, parameters, name, built)
+}
+
+/// Builds a network of one operation of a cell, whose input is a picture of as many channels; nothing for an operation
+/// that computes nothing. Its name tells the operation and its size.
+///
+/// # Errors
+/// If the size is impossible: the number of channels must be even.
+pub fn of_operation(applied: Applied) -> Result<Option<Network>, ZooError> {
+    let Applied { operation, side, channels, halves } = applied;
+    let stride = if halves { "-s2" } else { "" };
+    let name = format!("{}-r{side}-c{channels}{stride}", operation.name());
+    let parameters = Parameters { width: 1.0, resolution: side, channels, cells: 1 };
+    let built = networks::cells::of_operation(applied).transpose();
+    built.map(|built| finished(catalogue::OF_GENOTYPE, parameters, name, built)).transpose()
 }
 
 impl Network {

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_model::{Model, Op, TensorId};
-use tilewright_zoo::cells::Genotype;
 use tilewright_zoo::cells::published::Published;
-use tilewright_zoo::{Network, Stack, network, of_genotype};
+use tilewright_zoo::cells::{Genotype, Operation};
+use tilewright_zoo::{Applied, Network, Stack, network, of_genotype, of_operation};
 
 /// A row of the table.
 struct Row {
@@ -160,4 +160,34 @@ fn any_genotype_that_connects_has_an_int8_form() {
             assert!(int8.nodes.len() >= cells, "{text}");
         }
     }
+}
+
+#[test]
+fn operations_alone_are_those_of_the_stack() {
+    let stack = Stack { cells: 8, channels: 8, resolution: 16, ..Stack::CIFAR_10 };
+    let genotype = Published::Darts.genotype();
+    let applied = stack.applied(&genotype);
+    assert_eq!(applied.len(), 8 * 8);
+    let network = of_genotype(&genotype, &stack).unwrap();
+    // What the cells multiply besides: two pointwise layers before each, stem and head.
+    let mut in_cells = 0;
+    let mut largest = 0;
+    for one in applied {
+        let Some(alone) = of_operation(one).unwrap() else {
+            assert!(one.operation == Operation::Skip && !one.halves, "{one:?}");
+            continue;
+        };
+        let shape = &alone.float().tensor(alone.float().outputs[0]).shape;
+        let side = if one.halves { one.side / 2 } else { one.side };
+        assert_eq!(shape.dims(), [1, side, side, one.channels], "{one:?}");
+        alone.int8().unwrap();
+        in_cells += alone.macs();
+        largest = largest.max(one.channels);
+    }
+    assert_eq!(largest, 32);
+    assert!(in_cells < network.macs() && 2 * in_cells > network.macs(), "{in_cells}");
+    let odd = Applied { channels: 7, ..stack.first(Operation::Dilated3) };
+    assert!(of_operation(odd).is_err());
+    assert!(of_operation(Applied { side: 0, channels: 8, ..odd }).is_err());
+    assert!(of_operation(stack.first(Operation::None)).unwrap().is_none());
 }

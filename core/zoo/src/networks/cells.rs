@@ -1,11 +1,16 @@
 //! Networks stacked from a genotype's cells: Liu et al. 2019, section 3.1 and appendix A.1.1, as their release for
 //! CIFAR-10 builds them, without the auxiliary classifier. Windows with stride 2 are padded as TensorFlow does.
 
+mod applied;
+
 use super::nasnet::{average, halved, largest, separable, separated, squeezed};
 use crate::cells::published::Published;
 use crate::cells::{Cell, CellKind, Edge, Genotype, INPUTS, Operation};
 use crate::name::Parameters;
 use crate::net::{Act, Built, Conv, Id, Net};
+
+pub use applied::Applied;
+pub(crate) use applied::of_operation;
 
 /// The stem has so many times the channels of the first cells.
 const STEM: usize = 3;
