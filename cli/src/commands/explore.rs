@@ -2,8 +2,10 @@
 
 mod all_cores;
 mod exits;
+mod emulation;
 mod fit;
 mod operators;
+mod rows;
 mod scale;
 mod sweep;
 

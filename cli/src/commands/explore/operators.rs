@@ -2,18 +2,16 @@
 
 use std::fmt::Write as _;
 
-use tilewright_app::{Blame, Cancel, Diagnostic, RunOptions, checked_plan, run_plan, zoo};
+use tilewright_app::{Blame, Cancel, Diagnostic, zoo};
 use tilewright_board::Board;
 use tilewright_explore::{OPERATORS_BACKBONES, Operators};
-use tilewright_model::{Data, Model};
-use tilewright_planner::{Options, Strategy};
 use tilewright_report::{
-    Axis, CsvColumn, DistinctOperator, OperatorClaim, OperatorRun, OperatorUse, OperatorsNetwork,
+    Axis, CsvColumn, DistinctOperator, OperatorClaim, OperatorUse, OperatorsNetwork,
     OperatorsReport, Point, Scatter, WithKinds,
 };
-use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits, Workers};
 
 use super::all_cores::on_all_cores;
+use super::emulation::Emulation;
 use super::{End, command, series, some, take_steps, told};
 use crate::args::explore::ExploreOperators;
 use crate::text::{BOLD, DIM, Side, Table, number};
@@ -64,10 +62,7 @@ fn emulate(
     most_macs: u64,
     cancel: &Cancel,
 ) -> Result<End, Diagnostic> {
-    let dist = Dist::find()?;
-    let workers = Workers::new(&dist);
-    workers.ready()?;
-    dist.firmware(&board.id)?;
+    let emulation = Emulation::on(&[board], cancel)?;
     let shared = &*experiment;
     let mut ran = Vec::new();
     let end = on_all_cores(
@@ -76,11 +71,8 @@ fn emulate(
         "operators emulated",
         |_: &mut (), operator| {
             let Some(model) = shared.runnable(operator, most_macs) else { return Ok(None) };
-            let mut silent = |_| {};
-            let host = Native::new(&mut silent, cancel);
-            let limits = WorkerLimits::default();
-            let host = host.with(Emulator { dist: &dist, executor: &workers, limits });
-            run(model, board, &host).map(Some)
+            let emulated = emulation.run(model, board)?;
+            Ok(emulated.ran.ok().map(|ran| ran.kernels))
         },
         |operator, run| {
             ran.push((operator, run));
@@ -89,30 +81,6 @@ fn emulate(
     )?;
     ran.into_iter().for_each(|(operator, run)| experiment.ran(operator, run));
     Ok(end)
-}
-
-/// One run, with inputs that vary.
-fn run(model: &Model, board: &Board, host: &Native<'_>) -> Result<OperatorRun, Diagnostic> {
-    let planned = checked_plan(model, board, Strategy::Resident, &Options::default(), host)?;
-    let varied = |elements: usize| (0..elements).map(|at| (at * 37 % 251) as u8 as i8).collect();
-    let inputs: Vec<Data> = model
-        .inputs
-        .iter()
-        .map(|id| Data::I8(varied(model.tensor(*id).shape.elements().unwrap_or(0))))
-        .collect();
-    let done = run_plan(&RunOptions::default(), board, model, &planned, &inputs, host)?;
-    let result = done.result;
-    if let Some(fault) = &result.fault {
-        return Err(Diagnostic::ours(fault.message.clone(), &*model.name));
-    }
-    if result.verified == Some(false) {
-        let what = "It differs from the reference interpreter.";
-        return Err(Diagnostic::ours(what, &*model.name));
-    }
-    Ok(OperatorRun {
-        instructions: result.layers.iter().map(|layer| *layer.instructions).sum(),
-        cycles: result.layers.iter().map(|layer| layer.cycles.0).sum(),
-    })
 }
 
 /// A place of a network, with the operator that stands there.

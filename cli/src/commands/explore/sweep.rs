@@ -1,8 +1,5 @@
 //! `tilewright explore sweep`: every model on every board with every strategy, and so on.
 
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,32 +13,22 @@ use tilewright_report::{
 use tilewright_runner::Native;
 
 use super::all_cores::on_all_cores;
+use super::rows::{Row, Rows};
 use super::{End, command, series, some, stop, told};
 use crate::args::explore::ExploreSweep;
 use crate::args::{ModelFile, Quantised};
 use crate::progress::Teller;
 use crate::text::{BOLD, Side, Table, bytes, micros, number};
-use crate::{Said, files, interrupt, load};
-
-/// Largest file of rows that is read.
-const ROWS_LIMIT: u64 = 1 << 30;
+use crate::{Said, interrupt, load};
 
 /// Plans all rows that are not known yet.
 pub fn sweep(options: &ExploreSweep) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let sweep = Sweep::new(dimensions(options, &cancel)?).map_err(|error| wrong(&error))?;
     let keys: Vec<SweepKey> = (0..sweep.rows()).filter_map(|row| sweep.key(row)).collect();
-    let mut rows = BTreeMap::new();
-    let mut kept = match &options.rows {
-        Some(path) => {
-            let Known { rows: known, bytes } = read_rows(path)?;
-            rows.extend(keys.iter().filter_map(|key| known.get_key_value(key)).map(cloned));
-            Some(Kept::open(path, bytes)?)
-        }
-        None => None,
-    };
+    let mut rows = Rows::open(options.rows.as_deref())?;
     let missing: Vec<usize> =
-        (0..keys.len()).filter(|row| !rows.contains_key(&keys[*row])).collect();
+        (0..keys.len()).filter(|row| rows.get(&keys[*row]).is_none()).collect();
     let ask = stop(&cancel);
     let end = on_all_cores(
         missing.len(),
@@ -50,15 +37,9 @@ pub fn sweep(options: &ExploreSweep) -> Result<Said, Diagnostic> {
         |built: &mut Option<BuiltModel>, piece| {
             sweep.plan(missing[piece], built, &ask).map_err(|error| wrong(&error))
         },
-        |_, row: SweepRow| {
-            if let Some(kept) = &mut kept {
-                kept.append(&row)?;
-            }
-            rows.insert(row.key.clone(), row);
-            Ok(())
-        },
+        |_, row: SweepRow| rows.add(row),
     )?;
-    let rows: Vec<SweepRow> = keys.iter().filter_map(|key| rows.remove(key)).collect();
+    let rows: Vec<SweepRow> = keys.iter().filter_map(|key| rows.get(key).cloned()).collect();
     let of = keys.len();
     let record = WithKinds::of(Record { rows, of });
     let said = told(
@@ -75,8 +56,14 @@ pub fn sweep(options: &ExploreSweep) -> Result<Said, Diagnostic> {
     })
 }
 
-fn cloned((key, row): (&SweepKey, &SweepRow)) -> (SweepKey, SweepRow) {
-    (key.clone(), row.clone())
+impl Row for SweepRow {
+    type Key = SweepKey;
+
+    const EXPERIMENT: &'static str = "a sweep";
+
+    fn key(&self) -> SweepKey {
+        self.key.clone()
+    }
 }
 
 /// The rows, or as many as there was time for.
@@ -141,74 +128,6 @@ fn loaded(path: &Path, cancel: &Cancel) -> Result<SweepModel, Diagnostic> {
     let mut teller = Teller::new();
     let prepared = load::prepared(&quantised, &Native::new(&mut |p| teller.tell(&p), cancel))?;
     Ok(SweepModel::Given(name, Arc::new(prepared.model)))
-}
-
-/// The file that rows are appended to, a line of JSON each.
-struct Kept<'k> {
-    path: &'k Path,
-    file: File,
-}
-
-impl<'k> Kept<'k> {
-    /// Behind its first `bytes`.
-    fn open(path: &'k Path, bytes: u64) -> Result<Self, Diagnostic> {
-        let file = OpenOptions::new().append(true).create(true).open(path);
-        let file = file.and_then(|file| file.set_len(bytes).map(|()| file));
-        Ok(Self { path, file: file.map_err(|error| unwritable(path, &error))? })
-    }
-
-    fn append(&mut self, row: &SweepRow) -> Result<(), Diagnostic> {
-        let text = serde_json::to_string(row)
-            .map_err(|error| Diagnostic::ours(format!("{error}."), "JSON"))?;
-        let line = format!("{text}\n");
-        self.file.write_all(line.as_bytes()).map_err(|error| unwritable(self.path, &error))
-    }
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
-    let what_to_do = "Give a file that can be written.";
-    Diagnostic::new(
-        Blame::BadInput,
-        format!("Rows cannot be kept: {error}."),
-        path.display().to_string(),
-        what_to_do,
-    )
-}
-
-/// Rows that were planned before.
-#[derive(Default)]
-struct Known {
-    rows: BTreeMap<SweepKey, SweepRow>,
-    /// Bytes of their lines.
-    bytes: u64,
-}
-
-/// The rows of a file; none if there is no file. A last line that was not finished is no row.
-fn read_rows(path: &Path) -> Result<Known, Diagnostic> {
-    if !path.exists() {
-        return Ok(Known::default());
-    }
-    let text = files::read(path, "file of rows", ROWS_LIMIT)?;
-    let text = String::from_utf8_lossy(&text);
-    let mut known = Known::default();
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        match serde_json::from_str::<SweepRow>(line) {
-            _ if !line.ends_with('\n') => {}
-            Ok(row) => {
-                known.bytes += line.len() as u64;
-                known.rows.insert(row.key.clone(), row);
-            }
-            Err(error) => {
-                return Err(Diagnostic::new(
-                    Blame::BadInput,
-                    format!("Line {} is no row of a sweep: {error}.", index + 1),
-                    path.display().to_string(),
-                    "Give a file that an earlier sweep wrote, or one that does not exist yet.",
-                ));
-            }
-        }
-    }
-    Ok(known)
 }
 
 const fn plan(row: &SweepRow) -> Option<&SweepPlan> {
