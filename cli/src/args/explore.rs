@@ -15,6 +15,8 @@ pub enum Explore {
     Exits(ExploreExits),
     /// Twelve MobileNets, dense, sparse, in tiles, both, and as auto plans them: what fits, and how fast it is
     Fit(ExploreFit),
+    /// Networks of drawn genotypes: does the cost of their operations predict what the whole takes?
+    Genotypes(ExploreGenotypes),
     /// 46,056 operators of three backbones in 228 sizes each: what each takes, and what follows from it
     Operators(ExploreOperators),
     /// 165 widths and resolutions of one backbone: the most accurate within each latency
@@ -68,6 +70,36 @@ pub struct ExploreFit {
     /// Board
     #[arg(long, default_value = tilewright_explore::FIT_BOARD)]
     pub board: String,
+    #[command(flatten)]
+    pub out: Out,
+}
+
+#[derive(Debug, Args)]
+pub struct ExploreGenotypes {
+    /// How many genotypes are drawn
+    #[arg(long, value_name = "N", default_value_t = tilewright_explore::GENOTYPES, value_parser = values::genotypes)]
+    pub count: usize,
+    /// What they are drawn from: the same number gives the same genotypes
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+    /// Board that runs plans
+    #[arg(long, default_value = tilewright_explore::GENOTYPES_BOARD)]
+    pub board: String,
+    /// Cells of each network
+    #[arg(long, value_name = "N", default_value_t = tilewright_explore::GENOTYPES_STACK.cells)]
+    pub cells: usize,
+    /// Channels of each step before the first reduction
+    #[arg(long, value_name = "N", default_value_t = tilewright_explore::GENOTYPES_STACK.channels)]
+    pub channels: usize,
+    /// Height and width of the input
+    #[arg(long, value_name = "PIXELS", default_value_t = tilewright_explore::GENOTYPES_STACK.resolution)]
+    pub resolution: usize,
+    /// Keep each run in this file as soon as it is there, a line of JSON each; what is in it already is not run again
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<PathBuf>,
+    /// Write what each operation cost when it was run, a line such as sep_conv_3x3 = 123456 each, in cycles
+    #[arg(long, value_name = "FILE")]
+    pub costs: Option<PathBuf>,
     #[command(flatten)]
     pub out: Out,
 }

@@ -1,5 +1,6 @@
 //! Values of the command line's words.
 
+use tilewright_explore::MOST_GENOTYPES;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_report::MOST_FRAMES;
 
@@ -24,6 +25,12 @@ pub fn part(text: &str) -> Result<u16, String> {
 pub fn frames(text: &str) -> Result<u32, String> {
     let frames = text.parse().ok().filter(|frames| (1..=MOST_FRAMES).contains(frames));
     frames.ok_or_else(|| format!("give a number of frames from 1 to {MOST_FRAMES}"))
+}
+
+/// How many genotypes.
+pub fn genotypes(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| (1..=MOST_GENOTYPES).contains(count));
+    count.ok_or_else(|| format!("give a number of genotypes from 1 to {MOST_GENOTYPES}"))
 }
 
 /// A time with its unit.

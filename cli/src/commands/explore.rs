@@ -4,6 +4,7 @@ mod all_cores;
 mod exits;
 mod emulation;
 mod fit;
+mod genotypes;
 mod operators;
 mod rows;
 mod scale;
@@ -27,6 +28,7 @@ pub fn explore(options: &Explore) -> Result<Said, Diagnostic> {
     match options {
         Explore::Exits(options) => exits::exits(options),
         Explore::Fit(options) => fit::fit(options),
+        Explore::Genotypes(options) => genotypes::genotypes(options),
         Explore::Operators(options) => operators::operators(options),
         Explore::Scale(options) => scale::scale(options),
         Explore::Sweep(options) => sweep::sweep(options),

@@ -64,6 +64,9 @@ pub enum ExploreError {
         /// One of them.
         such_as: String,
     },
+    /// No genotype is to be looked at.
+    #[error("there are no genotypes to compare")]
+    NoGenotypes,
     /// A sweep combines nothing.
     #[error("the sweep has no rows: one of its lists is empty")]
     NoRows,

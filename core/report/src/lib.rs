@@ -13,6 +13,7 @@ mod figure;
 #[cfg(test)]
 mod fixture;
 mod float_comparison;
+mod genotypes;
 mod kinds;
 mod memory_map;
 pub mod memory_map_svg;
@@ -50,6 +51,10 @@ pub use figure::{
     Proved,
 };
 pub use float_comparison::{Agreement, FloatComparison, Loss, NotCompared, TensorComparison};
+pub use genotypes::{
+    GenotypeKey, GenotypeRow, GenotypesReport, OperationCost, OperationKey, OperationRow, Proxy,
+    ProxyCorrelation, ProxyValues, RankedGenotype, Verdict,
+};
 pub use kinds::{WithKinds, kinds_of};
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use name::{plain, short_name};
