@@ -193,3 +193,55 @@ fn bad_sweeps_are_refused_in_words() {
         assert!(text.contains(said) && !text.contains("panicked"), "{arguments:?}: {text}");
     }
 }
+
+fn explore(arguments: &[&str]) -> Output {
+    let mut command = Command::cargo_bin("tilewright").unwrap();
+    command.arg("explore").args(arguments).output().unwrap()
+}
+
+#[test]
+fn cores_stand_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("operators.csv");
+    let options = ["operators", "--backbones", "mnasnet-thesis", "--without-data-cache"];
+    let boards = ["--board", "stm32f746g-disco,stm32l552e-ev,stm32f746g-disco"];
+    let output = explore(&[&options[..], &boards, &["--csv", csv.to_str().unwrap()]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let words = String::from_utf8(output.stdout).unwrap();
+    for said in ["cortex-m7", "cortex-m33", "off", "none", "Depthwise 7x7 (modelled)", "holds in"] {
+        assert!(words.contains(said), "{said} in {words}");
+    }
+    let text = std::fs::read_to_string(csv).unwrap();
+    let of = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+    let places = of("stm32l552e-ev,cortex-m33,none,mnasnet-thesis,");
+    assert_eq!(places, 65 * 228);
+    for cache in ["on", "off"] {
+        assert_eq!(of(&format!("stm32f746g-disco,cortex-m7,{cache},")), places, "{cache}");
+    }
+    assert_eq!(text.lines().count(), 1 + 3 * places);
+}
+
+#[test]
+fn bad_genotypes_and_operators_are_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rows.jsonl");
+    std::fs::write(&file, "{\"of\":{}}\n").unwrap();
+    let file = file.to_str().unwrap();
+    for (arguments, said) in [
+        (&["genotypes", "--count", "0"][..], "from 1 to 10000"),
+        (&["genotypes", "--cells", "0"], "0 cells: give 1 to 64"),
+        (&["genotypes", "--channels", "7"], "7 channels: give an even number"),
+        (&["genotypes", "--resolution", "3"], "3 pixels: give 4 to 1024"),
+        (&["genotypes", "--board", "pdp-11"], "pdp-11"),
+        (&["genotypes", "--rows", file], "Line 1 is no row of an experiment with genotypes"),
+        (&["genotypes", "--rows", file, "--costs", file], "Two things would be written"),
+        (&["operators", "--board", "pdp-11"], "pdp-11"),
+        (&["operators", "--board", ""], "no board ''"),
+        (&["operators", "--rows", file], "Line 1 is no row of a benchmark of operators"),
+    ] {
+        let output = explore(arguments);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(said) && !text.contains("panicked"), "{arguments:?}: {text}");
+    }
+}

@@ -66,22 +66,6 @@ fn a_run_counts_every_layer() {
 }
 
 #[test]
-fn operators_alone_run_bit_equal_to_the_reference() {
-    let options = ["explore", "operators", "--backbones", "mobilenet-v3-thesis", "--json"];
-    let report = json(&[&options[..], &["--emulate", "3000"]].concat(), 0);
-    let operators = report["operators"].as_array().unwrap();
-    let ran: Vec<_> = operators.iter().filter(|operator| !operator["run"].is_null()).collect();
-    assert!(ran.len() >= 10, "{}", ran.len());
-    for operator in &ran {
-        assert!(operator["macs"].as_u64().unwrap() <= 3000, "{operator}");
-        let [counted, predicted] = [&operator["run"]["cycles"], &operator["predicted_cycles"]];
-        let off = counted.as_f64().unwrap() / predicted.as_f64().unwrap();
-        assert!((0.5..2.0).contains(&off), "{operator}");
-    }
-    assert_eq!(report["kinds"]["operators[].run.instructions"], "counted");
-}
-
-#[test]
 fn a_recipe_that_a_person_changed_runs_bit_equal() {
     let path = folder("recipes").join("recipe.json");
     let file = path.to_str().unwrap();

@@ -109,12 +109,18 @@ pub struct ExploreOperators {
     /// Networks of the zoo with widths from 0.1 to 1 and resolutions from 48 to 224; else the thesis' three
     #[arg(long, value_name = "NETWORK", value_delimiter = ',')]
     pub backbones: Vec<String>,
-    /// Board
-    #[arg(long, default_value = tilewright_explore::OPERATORS_BOARD)]
-    pub board: String,
-    /// Run each operator on the emulated board that it holds and that has at most so many multiply-accumulates
+    /// Boards, with commas between; all: one of each chip that runs plans
+    #[arg(long, value_name = "BOARDS", value_delimiter = ',', default_value = tilewright_explore::OPERATORS_BOARD)]
+    pub board: Vec<String>,
+    /// Look at cores with a data cache a second time, with the cache switched off: predicted, never run
+    #[arg(long)]
+    pub without_data_cache: bool,
+    /// Run each operator on the emulated board that holds it and that has at most so many multiply-accumulates
     #[arg(long, value_name = "MACS", num_args = 0..=1, default_missing_value = "1000000000")]
     pub emulate: Option<u64>,
+    /// Keep each run in this file as soon as it is there, a line of JSON each; what is in it already is not run again
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<PathBuf>,
     #[command(flatten)]
     pub out: Out,
 }

@@ -6,7 +6,7 @@ use tilewright_plan::{Bytes, Hertz, LaneKind, Space};
 use crate::desk::Desk;
 use crate::engine::{Between, Engine, Slot};
 use crate::power::Power;
-use crate::timing::{DataCache, FlashWaits, Timing};
+use crate::timing::{DataCache, FlashLines, FlashWaits, Timing};
 use crate::wiring::{Oscillator, Wires};
 
 /// Processor core.
@@ -236,6 +236,20 @@ impl Board {
             firmware: Some(firmware),
             ..self.clone()
         })
+    }
+
+    /// The same board with its core's data cache switched off; nothing if it has none. Accesses outside of the chip
+    /// and constants in flash wait one by one then, by the same wait states. Memories on the chip have none, so that
+    /// the cache makes no difference there. Firmware switches the cache on: plans for this board are for predictions.
+    #[must_use]
+    pub fn without_data_cache(&self) -> Option<Self> {
+        self.core.data_cache.as_ref()?;
+        let mut board = self.clone();
+        board.core.data_cache = None;
+        for waits in board.memory.iter_mut().filter_map(|memory| memory.waits.as_mut()) {
+            waits.constants = FlashLines::NOT_KEPT;
+        }
+        Some(board)
     }
 
     /// What it wires to a peripheral.

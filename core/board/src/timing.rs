@@ -99,3 +99,8 @@ pub struct FlashLines {
     /// Which of these goes for another.
     pub victim: Victim,
 }
+
+impl FlashLines {
+    /// No more than the word that was read last: what is behind it comes by an access of its own.
+    pub const NOT_KEPT: Self = Self { line_bytes: 4, lines: 1, ways: 1, victim: Victim::Oldest };
+}

@@ -15,7 +15,7 @@ mod what_fits;
 pub use accuracy::{AccuracyError, AccuracyTable, COLUMNS as ACCURACY_COLUMNS};
 pub use experiment::{Experiment, ExploreError};
 pub use genotypes::{GENOTYPES, GENOTYPES_BOARD, GENOTYPES_STACK, Genotypes, MOST_GENOTYPES};
-pub use operators::{OPERATORS_BACKBONES, OPERATORS_BOARD, Operators};
+pub use operators::{OPERATORS_BACKBONES, OPERATORS_BOARD, Operators, OperatorsTarget};
 pub use scale::{SCALE_BACKBONE, SCALE_BOARD, SCALE_LIMITS_MS, Scale, Target};
 pub use sweep::{BuiltModel, Dimensions, Sweep, SweepModel, Sweeping};
 pub use what_fits::{FIT_BOARD, Fit};

@@ -1,7 +1,7 @@
 //! The operators of three backbones in 228 sizes each, by themselves (Sadiq's thesis, 5.1.3.1).
 //!
-//! First every network is taken apart; then each distinct operator is planned once, as a model of its own. Whoever
-//! can emulate runs them as well.
+//! First every network is taken apart; then each distinct operator is planned once for each core, as a model of its
+//! own. Whoever can emulate runs them as well.
 
 mod findings;
 
@@ -12,7 +12,8 @@ use tilewright_board::Board;
 use tilewright_model::{Model, NodeId, Shape};
 use tilewright_planner::{Options, PlanError, Planned, Stop, Strategy, plan};
 use tilewright_report::{
-    DistinctOperator, OperatorRun, OperatorShape, OperatorUse, OperatorsNetwork, OperatorsReport,
+    DataCacheUse, DistinctOperator, OperatorKey, OperatorRun, OperatorShape, OperatorUse,
+    OperatorsCore, OperatorsNetwork, OperatorsReport,
 };
 
 use crate::{Experiment, ExploreError};
@@ -28,9 +29,42 @@ pub const OPERATORS_BACKBONES: [&str; 3] =
 const WIDTHS: RangeInclusive<u8> = 10..=100;
 const RESOLUTIONS: RangeInclusive<usize> = 48..=224;
 
+/// A core that operators are looked at on.
+#[derive(Clone, Debug)]
+pub struct OperatorsTarget {
+    /// Its board, as it is planned for.
+    board: Board,
+    data_cache: DataCacheUse,
+}
+
+impl OperatorsTarget {
+    /// A board's core, as its firmware starts it.
+    #[must_use]
+    pub fn of(board: &Board) -> Self {
+        let data_cache = match board.core.data_cache {
+            Some(_) => DataCacheUse::On,
+            None => DataCacheUse::Absent,
+        };
+        Self { board: board.clone(), data_cache }
+    }
+
+    /// The same with its data cache switched off; nothing if it has none.
+    #[must_use]
+    pub fn without_data_cache(board: &Board) -> Option<Self> {
+        let board = board.without_data_cache()?;
+        Some(Self { board, data_cache: DataCacheUse::Off })
+    }
+
+    /// The board, if programs can run on it as it is planned for: firmware switches the cache on.
+    #[must_use]
+    pub fn runs(&self) -> Option<&Board> {
+        (self.data_cache != DataCacheUse::Off).then_some(&self.board)
+    }
+}
+
 /// The experiment under way.
 pub struct Operators {
-    board: Board,
+    targets: Vec<OperatorsTarget>,
     options: Options,
     networks: Vec<OperatorsNetwork>,
     /// Networks that were taken apart.
@@ -45,7 +79,19 @@ pub struct Operators {
 /// A distinct operator, and how to run it.
 struct Operator {
     model: Model,
-    record: DistinctOperator,
+    shape: OperatorShape,
+    uses: usize,
+    macs: u64,
+    /// On each target.
+    costs: Vec<Cost>,
+}
+
+/// What an operator takes on a target.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    fits: bool,
+    predicted_cycles: Option<u64>,
+    run: Option<OperatorRun>,
 }
 
 impl Operators {
@@ -54,7 +100,11 @@ impl Operators {
     ///
     /// # Errors
     /// If the zoo does not have a backbone in these sizes.
-    pub fn new(backbones: &[String], board: &Board, stop: Stop) -> Result<Self, ExploreError> {
+    pub fn new(
+        backbones: &[String],
+        targets: Vec<OperatorsTarget>,
+        stop: Stop,
+    ) -> Result<Self, ExploreError> {
         let sizes = WIDTHS.step_by(5).flat_map(|width| {
             RESOLUTIONS.step_by(16).map(move |pixels| (f64::from(width) / 100.0, pixels))
         });
@@ -73,7 +123,7 @@ impl Operators {
             tilewright_zoo::canonical(&network.name)?;
         }
         Ok(Self {
-            board: board.clone(),
+            targets,
             options: Options { stop, ..Options::default() },
             networks,
             apart: 0,
@@ -90,35 +140,55 @@ impl Operators {
         self.operators.len()
     }
 
-    /// The operator of this number as a model of its own, to be planned with strategy `resident` and run; nothing
-    /// if the board does not hold it, or if it has more multiply-accumulates than `most_macs`.
+    /// The cores.
     #[must_use]
-    pub fn runnable(&self, operator: usize, most_macs: u64) -> Option<&Model> {
-        let Operator { model, record } = self.operators.get(operator)?;
-        (record.fits && *record.macs <= most_macs).then_some(model)
+    pub fn targets(&self) -> &[OperatorsTarget] {
+        &self.targets
     }
 
-    /// Notes what a run of an operator counted.
-    pub fn ran(&mut self, operator: usize, run: OperatorRun) {
-        if let Some(operator) = self.operators.get_mut(operator) {
-            operator.record.run = Some(run);
+    /// The operator of this number as a model of its own, to be planned with strategy `resident` and run on a target;
+    /// nothing if the board does not hold it, or if it has more multiply-accumulates than `most_macs`.
+    #[must_use]
+    pub fn runnable(&self, target: usize, operator: usize, most_macs: u64) -> Option<&Model> {
+        let runs = self.targets.get(target)?.runs().is_some();
+        let Operator { model, macs, costs, .. } = self.operators.get(operator)?;
+        let fits = costs.get(target).is_some_and(|cost| cost.fits);
+        (runs && fits && *macs <= most_macs).then_some(model)
+    }
+
+    /// What a run of an operator on a target is of.
+    #[must_use]
+    pub fn key(&self, target: usize, operator: usize) -> Option<OperatorKey> {
+        let board = self.targets.get(target)?.board.id.clone();
+        Some(OperatorKey { board, shape: self.operators.get(operator)?.shape.clone() })
+    }
+
+    /// Notes what a run of an operator on a target counted.
+    pub fn ran(&mut self, target: usize, operator: usize, run: OperatorRun) {
+        let operator = self.operators.get_mut(operator);
+        if let Some(cost) = operator.and_then(|operator| operator.costs.get_mut(target)) {
+            cost.run = Some(run);
         }
     }
 
     /// What is known by now.
     #[must_use]
     pub fn report(&self) -> OperatorsReport {
-        let operators: Vec<_> = self.operators.iter().map(|one| one.record.clone()).collect();
         let networks = self.networks[..self.apart].to_vec();
-        OperatorsReport {
-            board: self.board.id.clone(),
-            classes: findings::classes(&operators),
-            claims: findings::claims(&networks, &operators, &self.uses),
-            depthwise: findings::depthwise(&networks, &operators, &self.uses),
-            networks,
-            operators,
-            uses: self.uses.clone(),
-        }
+        let core = |(index, target): (usize, &OperatorsTarget)| {
+            let operators: Vec<_> = self.operators.iter().map(|one| one.on(index)).collect();
+            OperatorsCore {
+                board: target.board.id.clone(),
+                core: target.board.core.kind.id().to_owned(),
+                data_cache: target.data_cache,
+                classes: findings::classes(&operators),
+                claims: findings::claims(&networks, &operators, &self.uses),
+                depthwise: findings::depthwise(&networks, &operators, &self.uses),
+                operators,
+            }
+        };
+        let cores = self.targets.iter().enumerate().map(core).collect();
+        OperatorsReport { uses: self.uses.clone(), cores, networks }
     }
 
     fn take_apart(&mut self) -> Result<(), ExploreError> {
@@ -129,31 +199,45 @@ impl Operators {
                 Some(known) => *known,
                 None => {
                     let Some(model) = int8.alone(NodeId(index)) else { continue };
-                    let record = DistinctOperator {
+                    self.operators.push(Operator {
+                        model,
                         shape: shape.clone(),
-                        uses: 0.into(),
-                        macs: int8.macs(&int8.nodes[index]).into(),
-                        fits: false,
-                        predicted_cycles: None,
-                        run: None,
-                    };
-                    self.operators.push(Operator { model, record });
+                        uses: 0,
+                        macs: int8.macs(&int8.nodes[index]),
+                        costs: vec![Cost::default(); self.targets.len()],
+                    });
                     self.by_shape.insert(shape, self.operators.len() - 1);
                     self.operators.len() - 1
                 }
             };
-            *self.operators[operator].record.uses += 1;
+            self.operators[operator].uses += 1;
             self.uses.push(OperatorUse { network: self.apart, index, operator });
         }
         self.apart += 1;
         Ok(())
     }
 
-    fn plan(&self, model: &Model) -> Result<Option<Planned>, ExploreError> {
-        match plan(model, &self.board, Strategy::Resident, &self.options) {
+    fn plan(&self, model: &Model, board: &Board) -> Result<Option<Planned>, ExploreError> {
+        match plan(model, board, Strategy::Resident, &self.options) {
             Ok(planned) => Ok(Some(planned)),
             Err(PlanError::Stopped) => Err(ExploreError::Stopped),
             Err(_) => Ok(None),
+        }
+    }
+}
+
+impl Operator {
+    /// What a report says of it on a target.
+    fn on(&self, target: usize) -> DistinctOperator {
+        let Cost { fits, predicted_cycles, run } =
+            self.costs.get(target).copied().unwrap_or_default();
+        DistinctOperator {
+            shape: self.shape.clone(),
+            uses: self.uses.into(),
+            macs: self.macs.into(),
+            fits,
+            predicted_cycles: predicted_cycles.map(Into::into),
+            run,
         }
     }
 }
@@ -179,14 +263,18 @@ impl Experiment for Operators {
             return self.take_apart().map(|()| true);
         }
         let Some(operator) = self.operators.get(self.planned) else { return Ok(false) };
-        let planned = self.plan(&operator.model)?;
-        let record = &mut self.operators[self.planned].record;
-        let report = planned.map(|planned| planned.report);
-        // A reshape alone computes nothing.
-        if let Some(report) = report.filter(|plan| plan.runnable && !plan.layers.is_empty()) {
-            record.fits = report.fits;
-            record.predicted_cycles = Some(report.layers.iter().map(|layer| layer.cycles).sum());
+        let mut costs = Vec::with_capacity(self.targets.len());
+        for target in &self.targets {
+            let report = self.plan(&operator.model, &target.board)?.map(|planned| planned.report);
+            // A reshape alone computes nothing.
+            let report = report.filter(|plan| plan.runnable && !plan.layers.is_empty());
+            costs.push(report.map_or_else(Cost::default, |report| Cost {
+                fits: report.fits,
+                predicted_cycles: Some(report.layers.iter().map(|layer| *layer.cycles).sum()),
+                run: None,
+            }));
         }
+        self.operators[self.planned].costs = costs;
         self.planned += 1;
         Ok(true)
     }

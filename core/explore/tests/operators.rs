@@ -1,14 +1,24 @@
 //! The operators of the thesis' backbones: their number, and what figure 5.7 shows of them.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use tilewright_explore::{Experiment, OPERATORS_BACKBONES, OPERATORS_BOARD, Operators};
+use tilewright_board::Board;
+use tilewright_explore::{
+    Experiment, OPERATORS_BACKBONES, OPERATORS_BOARD, Operators, OperatorsTarget,
+};
 use tilewright_planner::Stop;
-use tilewright_report::{OperatorRun, OperatorsReport};
+use tilewright_report::{DataCacheUse, OperatorRun, OperatorsReport};
 
-fn experiment(backbones: &[&str]) -> Operators {
+fn board(id: &str) -> Board {
+    tilewright_board::find(id).unwrap()
+}
+
+fn usual() -> Vec<OperatorsTarget> {
+    vec![OperatorsTarget::of(&board(OPERATORS_BOARD))]
+}
+
+fn experiment(backbones: &[&str], targets: Vec<OperatorsTarget>) -> Operators {
     let backbones: Vec<String> = backbones.iter().map(|name| (*name).to_owned()).collect();
-    let board = tilewright_board::find(OPERATORS_BOARD).unwrap();
-    let mut experiment = Operators::new(&backbones, &board, Stop::default()).unwrap();
+    let mut experiment = Operators::new(&backbones, targets, Stop::default()).unwrap();
     while experiment.advance().unwrap() {}
     assert_eq!(experiment.done(), experiment.steps());
     experiment
@@ -21,17 +31,18 @@ fn of_network(report: &OperatorsReport, name: &str) -> usize {
 
 #[test]
 fn there_are_as_many_operators_as_the_thesis_counts() {
-    let report = experiment(&OPERATORS_BACKBONES).report();
+    let report = experiment(&OPERATORS_BACKBONES, usual()).report();
     assert_eq!((report.networks.len(), report.uses.len()), (684, 46_056));
     for (backbone, operators) in OPERATORS_BACKBONES.into_iter().zip([77, 65, 60]) {
         assert_eq!(of_network(&report, &format!("{backbone}-w0.1-r48")), operators);
     }
     // Each distinct one is planned once.
-    assert!((8_500..9_500).contains(&report.operators.len()), "{}", report.operators.len());
-    let places: usize = report.classes.iter().map(|class| *class.uses).sum();
+    let core = &report.cores[0];
+    assert!((8_500..9_500).contains(&core.operators.len()), "{}", core.operators.len());
+    let places: usize = core.classes.iter().map(|class| *class.uses).sum();
     assert_eq!(places, report.uses.len());
     let share = |name: &str| {
-        let of = report.depthwise.iter().find(|share| share.network == name).unwrap();
+        let of = core.depthwise.iter().find(|share| share.network == name).unwrap();
         of.macs_percent.round()
     };
     // Figure 5.7: as the width falls, and as the resolution does.
@@ -43,25 +54,24 @@ fn there_are_as_many_operators_as_the_thesis_counts() {
 
 #[test]
 fn a_backbone_without_these_sizes_is_refused() {
-    let board = tilewright_board::find(OPERATORS_BOARD).unwrap();
     for name in ["lenet5", "no-such-network", ""] {
-        let refused = Operators::new(&[name.to_owned()], &board, Stop::default());
+        let refused = Operators::new(&[name.to_owned()], usual(), Stop::default());
         assert!(refused.is_err(), "{name}");
     }
     let twice = ["mnasnet-thesis", "mnasnet-thesis"].map(str::to_owned);
-    let once = Operators::new(&twice, &board, Stop::default()).unwrap();
+    let once = Operators::new(&twice, usual(), Stop::default()).unwrap();
     assert_eq!(once.steps(), 228);
 }
 
 #[test]
 fn a_run_takes_the_place_of_the_prediction() {
-    let mut experiment = experiment(&["mobilenet-v3-thesis"]);
-    let report = experiment.report();
+    let mut experiment = experiment(&["mobilenet-v3-thesis"], usual());
+    let report = experiment.report().cores.remove(0);
     let is_depthwise = |name: &str| name.starts_with("DepthwiseConv2D");
     assert!(report.classes.iter().filter(|class| is_depthwise(&class.name)).count() >= 2);
     // None of more multiply-accumulates, and none without a kernel, is to be run.
     let small: Vec<usize> = (0..report.operators.len())
-        .filter(|index| experiment.runnable(*index, 1_000).is_some())
+        .filter(|index| experiment.runnable(0, *index, 1_000).is_some())
         .collect();
     assert!(!small.is_empty());
     for index in &small {
@@ -69,8 +79,39 @@ fn a_run_takes_the_place_of_the_prediction() {
         assert!(*operator.macs <= 1_000 && operator.predicted_cycles.is_some(), "{operator:?}");
     }
     let run = OperatorRun { instructions: 7.into(), cycles: 9.into() };
-    experiment.ran(small[0], run);
-    let after = experiment.report();
+    experiment.ran(0, small[0], run);
+    let after = experiment.report().cores.remove(0);
     assert_eq!(after.operators[small[0]].cycles(), Some(9));
     assert_eq!(after.classes.iter().map(|class| *class.emulated).sum::<usize>(), 1);
+}
+
+#[test]
+fn a_core_without_its_data_cache_takes_longer_and_runs_nothing() {
+    let with_cache = board(OPERATORS_BOARD);
+    let targets = vec![
+        OperatorsTarget::of(&with_cache),
+        OperatorsTarget::without_data_cache(&with_cache).unwrap(),
+        OperatorsTarget::of(&board("stm32f469i-disco")),
+    ];
+    assert!(OperatorsTarget::without_data_cache(&board("stm32f469i-disco")).is_none());
+    let mut experiment = experiment(&["mnasnet-thesis"], targets);
+    let report = experiment.report();
+    let [on, off, none] = &report.cores[..] else { panic!("{}", report.cores.len()) };
+    let uses = [on, off, none].map(|core| core.data_cache);
+    assert_eq!(uses, [DataCacheUse::On, DataCacheUse::Off, DataCacheUse::Absent]);
+    assert_eq!(on.fitting(), off.fitting());
+    let rate = |core: &tilewright_report::OperatorsCore| core.cycles_a_mac("Conv2D 1x1").unwrap();
+    // Each four weights of a pass wait for flash: 15 cycles for 16 multiply-accumulates.
+    assert!((0.5..1.2).contains(&(rate(off) - rate(on))), "{} and {}", rate(off), rate(on));
+    assert!(rate(none) > rate(on), "{}", rate(none));
+    for (with, without) in on.operators.iter().zip(&off.operators) {
+        assert!(without.predicted_cycles >= with.predicted_cycles, "{without:?}");
+    }
+    let index = on.operators.iter().position(|operator| operator.fits).unwrap();
+    let runs = [0, 1].map(|target| experiment.runnable(target, index, u64::MAX).is_some());
+    assert_eq!(runs, [true, false]);
+    assert_ne!(experiment.key(0, index), experiment.key(2, index));
+    experiment.ran(2, index, OperatorRun { instructions: 7.into(), cycles: 9.into() });
+    let counts: Vec<_> = experiment.report().cores.iter().map(|core| core.emulated()).collect();
+    assert_eq!(counts, [0, 0, 1]);
 }

@@ -60,8 +60,9 @@ pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use name::{plain, short_name};
 pub use occupancy::{Held, Occupancy, Occupied};
 pub use operators::{
-    DepthwiseShare, DistinctOperator, OperatorClaim, OperatorClass, OperatorRun, OperatorShape,
-    OperatorUse, OperatorsNetwork, OperatorsReport,
+    DataCacheUse, DepthwiseShare, DistinctOperator, OperatorClaim, OperatorClass, OperatorKey,
+    OperatorRow, OperatorRun, OperatorShape, OperatorUse, OperatorsCore, OperatorsNetwork,
+    OperatorsReport,
 };
 pub use plan_report::{
     Alternative, DoesNotFit, ExitRow, LayerRow, Part, PartRole, PlanReport, Stage, WeightPacking,

@@ -71,7 +71,7 @@ pub struct OperatorUse {
     pub network: usize,
     /// Its place in the network's order.
     pub index: usize,
-    /// Index into [`OperatorsReport::operators`].
+    /// Index into [`OperatorsCore::operators`].
     pub operator: usize,
 }
 
@@ -142,21 +142,104 @@ pub struct DepthwiseShare {
     pub cycles_percent: Modelled<f64>,
 }
 
-/// A whole benchmark, or as much of it as there was time for.
+/// Whether a core has a data cache, and uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DataCacheUse {
+    /// It has none.
+    Absent,
+    /// It is on.
+    On,
+    /// It is switched off: nothing runs then, everything is predicted.
+    Off,
+}
+
+impl DataCacheUse {
+    /// The word that is shown.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Absent => "none",
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// What operators take on one core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OperatorsReport {
+pub struct OperatorsCore {
     /// Board id.
     pub board: String,
-    /// The networks.
-    pub networks: Vec<OperatorsNetwork>,
-    /// Each operator once.
+    /// Its core, such as `cortex-m7`.
+    pub core: String,
+    /// The core's data cache.
+    pub data_cache: DataCacheUse,
+    /// Each operator once; the same of all cores, in the same order.
     pub operators: Vec<DistinctOperator>,
-    /// Each place of each network.
-    pub uses: Vec<OperatorUse>,
     /// By operator and window.
     pub classes: Vec<OperatorClass>,
     /// What the thesis says of them.
     pub claims: Vec<OperatorClaim>,
     /// How depthwise convolutions weigh, by width and by resolution.
     pub depthwise: Vec<DepthwiseShare>,
+}
+
+impl OperatorsCore {
+    /// For people.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self.data_cache {
+            DataCacheUse::Absent | DataCacheUse::On => self.board.clone(),
+            DataCacheUse::Off => format!("{}, data cache off", self.board),
+        }
+    }
+
+    /// Cycles of a multiply-accumulate of a class; nothing if it has none.
+    #[must_use]
+    pub fn cycles_a_mac(&self, class: &str) -> Option<f64> {
+        let class = self.classes.iter().find(|one| one.name == class)?;
+        class.cycles_a_mac.map(|rate| *rate)
+    }
+
+    /// How many operators the board holds.
+    #[must_use]
+    pub fn fitting(&self) -> usize {
+        self.operators.iter().filter(|operator| operator.fits).count()
+    }
+
+    /// How many were run.
+    #[must_use]
+    pub fn emulated(&self) -> usize {
+        self.operators.iter().filter(|operator| operator.run.is_some()).count()
+    }
+}
+
+/// What an operator's run is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OperatorKey {
+    /// Board id.
+    pub board: String,
+    /// The operator.
+    pub shape: OperatorShape,
+}
+
+/// An operator's run, bit-equal to the reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperatorRow {
+    /// What it is of.
+    pub of: OperatorKey,
+    /// What its kernel took.
+    pub run: OperatorRun,
+}
+
+/// A whole benchmark, or as much of it as there was time for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperatorsReport {
+    /// The networks.
+    pub networks: Vec<OperatorsNetwork>,
+    /// Each place of each network.
+    pub uses: Vec<OperatorUse>,
+    /// What each core takes.
+    pub cores: Vec<OperatorsCore>,
 }

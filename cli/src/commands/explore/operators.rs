@@ -1,31 +1,35 @@
-//! `tilewright explore operators`: what each operator of many networks takes on a core.
+//! `tilewright explore operators`: what each operator of many networks takes on a core, or on several.
 
-use std::fmt::Write as _;
+mod said;
 
 use tilewright_app::{Blame, Cancel, Diagnostic, zoo};
-use tilewright_board::Board;
-use tilewright_explore::{OPERATORS_BACKBONES, Operators};
-use tilewright_report::{
-    Axis, CsvColumn, DistinctOperator, OperatorClaim, OperatorUse, OperatorsNetwork,
-    OperatorsReport, Point, Scatter, WithKinds,
-};
+use tilewright_board::{Board, Support};
+use tilewright_explore::{OPERATORS_BACKBONES, Operators, OperatorsTarget};
+use tilewright_report::{OperatorKey, OperatorRow, WithKinds};
 
 use super::all_cores::on_all_cores;
 use super::emulation::Emulation;
-use super::{End, command, series, some, take_steps, told};
+use super::rows::{Row, Rows};
+use super::{End, take_steps, told};
 use crate::args::explore::ExploreOperators;
-use crate::text::{BOLD, DIM, Side, Table, number};
-use crate::{Said, interrupt, load};
+use crate::{Said, interrupt, load, outputs};
+
+/// The word that stands for a board of each chip that runs plans.
+const ALL: &str = "all";
 
 /// Runs the benchmark.
 pub fn operators(options: &ExploreOperators) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
-    let board = load::board_of(&options.board)?;
+    let files = [&options.out.csv, &options.out.svg, &options.rows];
+    let written: Vec<_> = files.into_iter().filter_map(|file| file.as_deref()).collect();
+    outputs::apart(&written, &[])?;
+    let targets = targets(options)?;
     let backbones: Vec<String> = match options.backbones.as_slice() {
         [] => OPERATORS_BACKBONES.map(str::to_owned).to_vec(),
         given => given.iter().map(|name| name.trim_start_matches(zoo::PREFIX).to_owned()).collect(),
     };
-    let experiment = Operators::new(&backbones, &board, super::stop(&cancel));
+    let mut rows = Rows::open(options.rows.as_deref())?;
+    let experiment = Operators::new(&backbones, targets, super::stop(&cancel));
     let mut experiment = experiment.map_err(|error| {
         Diagnostic::new(
             Blame::BadInput,
@@ -34,19 +38,19 @@ pub fn operators(options: &ExploreOperators) -> Result<Said, Diagnostic> {
             "Give networks with widths from 0.1 to 1 and resolutions from 48 to 224.",
         )
     })?;
-    let mut end = take_steps(&mut experiment, &cancel, &board.id)?;
+    let mut end = take_steps(&mut experiment, &cancel, &options.board.join(","))?;
     if let (End::Whole, Some(most_macs)) = (end, options.emulate) {
-        end = emulate(&mut experiment, &board, most_macs, &cancel)?;
+        end = emulate(&experiment, most_macs, &mut rows, &cancel)?;
     }
+    known(&mut experiment, &rows);
     let record = WithKinds::of(experiment.report());
-    let rows = rows(&record.report);
     let said = told(
         &options.out,
         &record,
-        &COLUMNS,
-        &rows,
-        |record| words(&record.report),
-        |record| scatter(&record.report),
+        &said::columns(),
+        &said::rows(&record.report),
+        |record| said::words(&record.report),
+        |record| said::scatter(&record.report),
     )?;
     Ok(match end {
         End::Whole => said,
@@ -54,166 +58,108 @@ pub fn operators(options: &ExploreOperators) -> Result<Said, Diagnostic> {
     })
 }
 
-/// Runs each operator that the board holds, unless it has more multiply-accumulates, and compares it with the
-/// reference; a process for each core of this computer.
+/// The cores that are asked for, each once.
+fn targets(options: &ExploreOperators) -> Result<Vec<OperatorsTarget>, Diagnostic> {
+    let mut boards: Vec<Board> = Vec::new();
+    for name in &options.board {
+        let named = if name == ALL { one_a_chip() } else { vec![load::board_of(name)?] };
+        for board in named {
+            if boards.iter().all(|known| known.id != board.id) {
+                boards.push(board);
+            }
+        }
+    }
+    let of_board = |board: &Board| {
+        let off = options.without_data_cache.then(|| OperatorsTarget::without_data_cache(board));
+        [Some(OperatorsTarget::of(board)), off.flatten()]
+    };
+    Ok(boards.iter().flat_map(of_board).flatten().collect())
+}
+
+/// A board of each chip that runs plans and that somebody can buy.
+fn one_a_chip() -> Vec<Board> {
+    let mut boards = tilewright_board::all();
+    boards.retain(|board| board.support == Support::Firmware);
+    boards.sort_by_key(|board| {
+        (board.core.kind.id(), board.chip.clone(), board.id != tilewright_explore::OPERATORS_BOARD)
+    });
+    boards.dedup_by_key(|board| board.chip.clone());
+    boards
+}
+
+impl Row for OperatorRow {
+    type Key = OperatorKey;
+
+    const EXPERIMENT: &'static str = "a benchmark of operators";
+
+    fn key(&self) -> OperatorKey {
+        self.of.clone()
+    }
+}
+
+/// An operator on a target.
+#[derive(Clone, Copy)]
+struct Place {
+    target: usize,
+    operator: usize,
+}
+
+/// All operators on all targets, target by target.
+fn places(experiment: &Operators) -> impl Iterator<Item = Place> + '_ {
+    let operators = 0..experiment.distinct();
+    let targets = 0..experiment.targets().len();
+    targets
+        .flat_map(move |target| operators.clone().map(move |operator| Place { target, operator }))
+}
+
+/// Runs each operator that a board holds and that was not run yet, unless it has more multiply-accumulates, and
+/// compares it with the reference; a process for each core of this computer.
 fn emulate(
-    experiment: &mut Operators,
-    board: &Board,
+    experiment: &Operators,
     most_macs: u64,
+    rows: &mut Rows<'_, OperatorRow>,
     cancel: &Cancel,
 ) -> Result<End, Diagnostic> {
-    let emulation = Emulation::on(&[board], cancel)?;
-    let shared = &*experiment;
-    let mut ran = Vec::new();
-    let end = on_all_cores(
-        shared.distinct(),
+    let is_missing = |place: &Place| {
+        let Place { target, operator } = *place;
+        experiment.runnable(target, operator, most_macs).is_some()
+            && experiment.key(target, operator).is_some_and(|key| rows.get(&key).is_none())
+    };
+    let missing: Vec<Place> = places(experiment).filter(is_missing).collect();
+    if missing.is_empty() {
+        return Ok(End::Whole);
+    }
+    let boards: Vec<&Board> =
+        experiment.targets().iter().filter_map(OperatorsTarget::runs).collect();
+    let emulation = Emulation::on(&boards, cancel)?;
+    on_all_cores(
+        missing.len(),
         cancel,
         "operators emulated",
-        |_: &mut (), operator| {
-            let Some(model) = shared.runnable(operator, most_macs) else { return Ok(None) };
+        |_: &mut (), piece| {
+            let Place { target, operator } = missing[piece];
+            let board = experiment.targets().get(target).and_then(OperatorsTarget::runs);
+            let (Some(model), Some(board), Some(of)) = (
+                experiment.runnable(target, operator, most_macs),
+                board,
+                experiment.key(target, operator),
+            ) else {
+                return Ok(None);
+            };
             let emulated = emulation.run(model, board)?;
-            Ok(emulated.ran.ok().map(|ran| ran.kernels))
+            Ok(emulated.ran.ok().map(|ran| OperatorRow { of, run: ran.kernels }))
         },
-        |operator, run| {
-            ran.push((operator, run));
-            Ok(())
-        },
-    )?;
-    ran.into_iter().for_each(|(operator, run)| experiment.ran(operator, run));
-    Ok(end)
+        |_, row| rows.add(row),
+    )
 }
 
-/// A place of a network, with the operator that stands there.
-struct Row {
-    network: OperatorsNetwork,
-    index: usize,
-    operator: DistinctOperator,
-}
-
-fn rows(record: &OperatorsReport) -> Vec<Row> {
-    let row = |one: &OperatorUse| {
-        let network = record.networks.get(one.network)?.clone();
-        let operator = record.operators.get(one.operator)?.clone();
-        Some(Row { network, index: one.index, operator })
-    };
-    record.uses.iter().filter_map(row).collect()
-}
-
-fn dims(dims: &[usize]) -> String {
-    dims.iter().map(ToString::to_string).collect::<Vec<_>>().join("x")
-}
-
-/// A place, as comma-separated values; heads say how figures came to be.
-const COLUMNS: [CsvColumn<Row>; 15] = [
-    CsvColumn { head: "backbone", field: |row| row.network.backbone.clone() },
-    CsvColumn { head: "width", field: |row| row.network.width.to_string() },
-    CsvColumn { head: "resolution", field: |row| row.network.resolution.to_string() },
-    CsvColumn { head: "index", field: |row| row.index.to_string() },
-    CsvColumn { head: "operator", field: |row| row.operator.shape.op.clone() },
-    CsvColumn { head: "window", field: |row| dims(&row.operator.shape.window) },
-    CsvColumn { head: "stride", field: |row| dims(&row.operator.shape.stride) },
-    CsvColumn {
-        head: "inputs",
-        field: |row| {
-            row.operator.shape.inputs.iter().map(|one| dims(one)).collect::<Vec<_>>().join(" ")
-        },
-    },
-    CsvColumn { head: "output", field: |row| dims(&row.operator.shape.output) },
-    CsvColumn { head: "macs_counted", field: |row| row.operator.macs.to_string() },
-    CsvColumn { head: "fits_proved", field: |row| row.operator.fits.to_string() },
-    CsvColumn {
-        head: "instructions_counted",
-        field: |row| some(row.operator.run.map(|run| run.instructions)),
-    },
-    CsvColumn { head: "cycles_modelled", field: |row| some(row.operator.cycles()) },
-    CsvColumn {
-        head: "cycles_from",
-        field: |row| {
-            if row.operator.run.is_some() { "emulated run" } else { "cost table" }.to_owned()
-        },
-    },
-    CsvColumn {
-        head: "cycles_a_mac_modelled",
-        field: |row| {
-            let macs = *row.operator.macs as f64;
-            let cycles = row.operator.cycles().filter(|_| macs > 0.0);
-            some(cycles.map(|cycles| format!("{:.4}", cycles as f64 / macs)))
-        },
-    },
-];
-
-/// Figure 5.5: cycles against multiply-accumulates, by operator and window.
-fn scatter(record: &OperatorsReport) -> Scatter {
-    let point = |operator: &DistinctOperator| {
-        let cycles = operator.cycles()?;
-        let shape = &operator.shape;
-        let inputs = shape.inputs.iter().map(|one| dims(one)).collect::<Vec<_>>().join(" + ");
-        let title = format!("{} {inputs} to {}: {cycles} cycles", shape.op, dims(&shape.output));
-        let class = operator.class();
-        Some((class, Point { x: *operator.macs as f64, y: cycles as f64, title }))
-    };
-    let has_macs = |operator: &&DistinctOperator| *operator.macs > 0;
-    Scatter {
-        title: format!("Operators of mobile networks on {}", record.board),
-        command: command(),
-        x: Axis { title: "multiply-accumulates (counted)".to_owned(), is_logarithmic: true },
-        y: Axis { title: "cycles (modelled)".to_owned(), is_logarithmic: true },
-        series: series(record.operators.iter().filter(has_macs).filter_map(point)),
-    }
-}
-
-fn words(record: &OperatorsReport) -> String {
-    let emulated: usize = record.classes.iter().map(|class| *class.emulated).sum();
-    let mut text = format!(
-        "{BOLD}{} operators of {} networks on {}: {} distinct, {} emulated{BOLD:#}\n\n",
-        number(record.uses.len() as u64),
-        record.networks.len(),
-        record.board,
-        number(record.operators.len() as u64),
-        number(emulated as u64),
-    );
-    let mut table = Table::new(&[
-        ("operator", Side::Left),
-        ("places (counted)", Side::Right),
-        ("distinct (counted)", Side::Right),
-        ("emulated (counted)", Side::Right),
-        ("MACs of the distinct (counted)", Side::Right),
-        ("cycles a MAC (modelled)", Side::Right),
-    ]);
-    for class in &record.classes {
-        table.row([
-            class.name.clone(),
-            number(*class.uses as u64),
-            number(*class.distinct as u64),
-            number(*class.emulated as u64),
-            number(*class.macs),
-            some(class.cycles_a_mac.map(|rate| format!("{:.2}", *rate))),
-        ]);
-    }
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", table.print());
-    for claim @ OperatorClaim { says, compared, holds, of } in &record.claims {
-        let answer = claim.answer();
-        let _ = writeln!(
-            text,
-            "{BOLD}{answer}{BOLD:#}: {says}\n  {DIM}holds in {holds} of {of}: {compared} (modelled){DIM:#}"
-        );
-    }
-    if !record.depthwise.is_empty() {
-        let mut table = Table::new(&[
-            ("network", Side::Left),
-            ("MACs in depthwise convolutions (counted)", Side::Right),
-            ("cycles (modelled)", Side::Right),
-        ]);
-        for share in &record.depthwise {
-            let percent = |value: f64| format!("{value:.1} %");
-            table.row([
-                share.network.clone(),
-                percent(*share.macs_percent),
-                percent(*share.cycles_percent),
-            ]);
+/// Notes all runs that are known, those of an earlier benchmark too.
+fn known(experiment: &mut Operators, rows: &Rows<'_, OperatorRow>) {
+    for Place { target, operator } in places(experiment).collect::<Vec<_>>() {
+        let key = experiment.key(target, operator);
+        let runs = experiment.targets().get(target).is_some_and(|target| target.runs().is_some());
+        if let Some(row) = key.filter(|_| runs).and_then(|key| rows.get(&key)) {
+            experiment.ran(target, operator, row.run);
         }
-        let _ = writeln!(text, "\n{}", table.print());
     }
-    text
 }
