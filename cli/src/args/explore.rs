@@ -97,7 +97,8 @@ pub struct ExploreGenotypes {
     /// Keep each run in this file as soon as it is there, a line of JSON each; what is in it already is not run again
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
-    /// Write what each operation cost when it was run, a line such as sep_conv_3x3 = 123456 each, in cycles
+    /// Write what each operation took when it was run, in cycles, the mean of all cells: a line such as sep_conv_3x3 =
+    /// 123456 each
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
     #[command(flatten)]

@@ -76,9 +76,9 @@ impl Genotypes {
         let Some(first) = drawn.first() else { return Err(ExploreError::NoGenotypes) };
         of_genotype(&first.genotype, &stack)?;
         let of_search = Operation::SEARCHED.into_iter().filter(|one| *one != Operation::None);
-        let first_cells = of_search.map(|operation| stack.first(operation));
+        let on_inputs = of_search.flat_map(|operation| stack.in_each_cell(operation));
         let in_place = drawn.iter().flat_map(|one| stack.applied(&one.genotype));
-        let operations: BTreeSet<Applied> = first_cells.chain(in_place).collect();
+        let operations: BTreeSet<Applied> = on_inputs.chain(in_place).collect();
         Ok(Self {
             board: board.id.clone(),
             stack,
@@ -213,9 +213,15 @@ impl Costs<'_> {
         self.runs.get(&self.experiment.key_of(applied)).map(|run| figure(*run))
     }
 
-    /// A table as the published one is: each operation on what the first cells hold. Nothing, if one did not run.
+    /// A table as the published one is: of each operation the mean over the cells, on an input of each. Nothing, if
+    /// one did not run.
     fn table(&self, figure: fn(OperatorRun) -> u64) -> Option<OperationCosts> {
-        let of = |operation| self.of(self.experiment.stack.first(operation), figure);
+        let of = |operation| -> Option<u64> {
+            let cells = self.experiment.stack.in_each_cell(operation);
+            let count = cells.len() as u64;
+            let all: Option<u64> = cells.into_iter().map(|one| self.of(one, figure)).sum();
+            all?.checked_div(count)
+        };
         let all: Option<Vec<u64>> = Operation::SEARCHED.into_iter().map(of).collect();
         let dearest = all?.into_iter().max().unwrap_or(0);
         // No connection costs more than any, as in the published table.

@@ -71,9 +71,9 @@ pub struct OperationCost {
     pub operation: String,
     /// Cycles by the thesis' table 3.2.
     pub published: Modelled<u64>,
-    /// Instructions of a run on what the first cells hold; of `none`, what keeps a search from it.
+    /// Instructions of a run on an input of a cell, the mean of all cells; of `none`, what keeps a search from it.
     pub instructions: Counted<u64>,
-    /// Cycles of that run.
+    /// Cycles of these runs, likewise.
     pub cycles: Modelled<u64>,
 }
 
@@ -89,7 +89,7 @@ pub enum Proxy {
     CountedInstructions,
     /// The same sum of the cycles of these runs.
     CountedCycles,
-    /// Cycles of each operation run at the size that each cell has, over all cells.
+    /// The sum of all operations of all cells, by the cycles of each at the size that it has there.
     InPlace,
     /// Multiply-accumulates of the network.
     Macs,
@@ -235,7 +235,7 @@ pub struct GenotypesReport {
     pub seed: u64,
     /// How many genotypes there are; as many are in `genotypes` unless it was cancelled.
     pub of: usize,
-    /// Costs of the operations, each run on what the first cells hold; empty if not all of them ran.
+    /// Costs of the operations, each run at the size that each cell has; empty if not all of them ran.
     pub costs: Vec<OperationCost>,
     /// All runs of operations.
     pub operations: Vec<OperationRow>,

@@ -186,8 +186,13 @@ fn operations_alone_are_those_of_the_stack() {
     }
     assert_eq!(largest, 32);
     assert!(in_cells < network.macs() && 2 * in_cells > network.macs(), "{in_cells}");
-    let odd = Applied { channels: 7, ..stack.first(Operation::Dilated3) };
-    assert!(of_operation(odd).is_err());
-    assert!(of_operation(Applied { side: 0, channels: 8, ..odd }).is_err());
-    assert!(of_operation(stack.first(Operation::None)).unwrap().is_none());
+    let in_each = stack.in_each_cell(Operation::Dilated3);
+    let sides: Vec<_> = in_each.iter().map(|one| (one.side, one.channels, one.halves)).collect();
+    let (first, second) = ((16, 16, true), (8, 32, true));
+    let [a, b, c] = [(16, 8, false), (8, 16, false), (4, 32, false)];
+    assert_eq!(sides, [a, a, first, b, b, second, c, c]);
+    assert!(of_operation(Applied { channels: 7, ..in_each[0] }).is_err());
+    assert!(of_operation(Applied { side: 0, ..in_each[0] }).is_err());
+    let none = Applied { operation: Operation::None, ..in_each[0] };
+    assert!(of_operation(none).unwrap().is_none());
 }

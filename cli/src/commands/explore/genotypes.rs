@@ -189,10 +189,9 @@ fn complete(report: &GenotypesReport) -> Result<(), Diagnostic> {
         Err(Diagnostic::new(Blame::DoesNotFit, what, &*report.board, what_to_do))
     };
     if report.costs.is_empty() {
-        let (side, channels) = (report.resolution, report.channels);
-        return refused(format!(
-            "The table of costs has gaps: not every operation on {side}x{side}x{channels} values fits."
-        ));
+        let what =
+            "The table of costs has gaps: not every operation fits at the size that each cell has.";
+        return refused(what.to_owned());
     }
     let problem = report.genotypes.iter().find_map(|one| one.row.problem.clone());
     match problem.filter(|_| report.genotypes.iter().all(|one| one.row.run.is_none())) {

@@ -131,7 +131,7 @@ pub fn words(report: &GenotypesReport) -> String {
         ("operation", Side::Left),
         ("table 3.2 (modelled)", Side::Right),
         ("instructions (counted)", Side::Right),
-        ("cycles (modelled, emulated run)", Side::Right),
+        ("cycles (modelled, emulated runs)", Side::Right),
     ]);
     for cost in &report.costs {
         table.row([
@@ -144,7 +144,7 @@ pub fn words(report: &GenotypesReport) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "Operations on {resolution}x{resolution}x{channels} values\n{}",
+        "Operations on an input of a cell, mean of the {cells} cells\n{}",
         table.print()
     );
     let mut table = Table::new(&[

@@ -17,33 +17,58 @@ pub struct Applied {
     pub halves: bool,
 }
 
+/// What a cell's operations are applied to.
+#[derive(Clone, Copy)]
+struct Place {
+    kind: CellKind,
+    /// Height and width of the cell's inputs.
+    before: usize,
+    /// Height and width of its steps.
+    side: usize,
+    channels: usize,
+}
+
+impl Place {
+    /// An edge of the cell.
+    fn applied(self, Edge { operation, input }: Edge) -> Applied {
+        let halves = self.kind == CellKind::Reduction && input < INPUTS;
+        let side = if halves { self.before } else { self.side };
+        Applied { operation, side, channels: self.channels, halves }
+    }
+}
+
 impl Stack {
-    /// An operation on what the first cells hold, which keeps its size.
+    fn places(&self) -> impl Iterator<Item = Place> + '_ {
+        let (mut before, mut channels) = (self.resolution, self.channels);
+        (0..self.cells).map(move |index| {
+            let reduces = self.is_reduction(index);
+            let kind = if reduces { CellKind::Reduction } else { CellKind::Normal };
+            let side = if reduces { before.div_ceil(2) } else { before };
+            if reduces {
+                channels = channels.saturating_mul(2);
+            }
+            Place { kind, before: std::mem::replace(&mut before, side), side, channels }
+        })
+    }
+
+    /// An operation on an input of each cell, cell by cell.
     #[must_use]
-    pub const fn first(&self, operation: Operation) -> Applied {
-        Applied { operation, side: self.resolution, channels: self.channels, halves: false }
+    pub fn in_each_cell(&self, operation: Operation) -> Vec<Applied> {
+        self.places().map(|place| place.applied(Edge::new(operation, 0))).collect()
     }
 
     /// The operations of all cells in their places, cell by cell. Equal pools of one node are there twice, though a
     /// network computes them once.
     #[must_use]
     pub fn applied(&self, genotype: &Genotype) -> Vec<Applied> {
-        let (mut side, mut channels) = (self.resolution, self.channels);
-        let mut all = Vec::new();
-        for index in 0..self.cells {
-            let reduces = self.is_reduction(index);
-            let cell = if reduces { &genotype.reduction } else { &genotype.normal };
-            let before = side;
-            if reduces {
-                channels = channels.saturating_mul(2);
-                side = side.div_ceil(2);
-            }
-            all.extend(cell.edges().map(|Edge { operation, input }| {
-                let halves = reduces && input < INPUTS;
-                Applied { operation, side: if halves { before } else { side }, channels, halves }
-            }));
-        }
-        all
+        let of_cell = |place: Place| {
+            let cell = match place.kind {
+                CellKind::Normal => &genotype.normal,
+                CellKind::Reduction => &genotype.reduction,
+            };
+            cell.edges().map(move |edge| place.applied(edge))
+        };
+        self.places().flat_map(of_cell).collect()
     }
 }
 
