@@ -236,7 +236,7 @@ fn bad_genotypes_and_operators_are_refused_in_words() {
         (&["genotypes", "--rows", file], "Line 1 is no row of an experiment with genotypes"),
         (&["genotypes", "--rows", file, "--costs", file], "Two things would be written"),
         (&["operators", "--board", "pdp-11"], "pdp-11"),
-        (&["operators", "--board", ""], "no board ''"),
+        (&["operators", "--board", ""], "No board ''"),
         (&["operators", "--rows", file], "Line 1 is no row of a benchmark of operators"),
     ] {
         let output = explore(arguments);

@@ -1,11 +1,17 @@
 //! Small models on emulated boards, planned with strategy `resident`, each run compared with the reference.
 
+use std::time::Duration;
+
 use tilewright_app::{Cancel, Diagnostic, RunOptions, checked_plan, run_plan};
 use tilewright_board::Board;
 use tilewright_model::{Data, Model};
 use tilewright_planner::{Options, Strategy};
 use tilewright_report::{OperatorRun, sentence};
 use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits, Workers};
+
+/// Most wall-clock time of a run. A run that takes that long ends the experiment; one that only has to share this
+/// computer with other work must not.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 /// What runs models, each in a worker process of its own; threads share it.
 pub struct Emulation<'c> {
@@ -52,7 +58,7 @@ impl<'c> Emulation<'c> {
     /// an end. A model that does not fit is no error.
     pub fn run(&self, model: &Model, board: &Board) -> Result<Emulated, Diagnostic> {
         let mut silent = |_| {};
-        let limits = WorkerLimits::default();
+        let limits = WorkerLimits { wall: LONGEST, ..WorkerLimits::default() };
         let emulator = Emulator { dist: &self.dist, executor: &self.workers, limits };
         let host = Native::new(&mut silent, self.cancel).with(emulator);
         let planned = checked_plan(model, board, Strategy::Resident, &Options::default(), &host)?;
