@@ -112,6 +112,12 @@ fn places(experiment: &Operators) -> impl Iterator<Item = Place> + '_ {
         .flat_map(move |target| operators.clone().map(move |operator| Place { target, operator }))
 }
 
+/// Where a number comes in an order of which any beginning is spread evenly over all numbers: multiples of the golden
+/// ratio (Knuth, volume 3, 6.4). So what there was time for says something of all operators.
+const fn spread(number: usize) -> u64 {
+    (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
 /// Runs each operator that a board holds and that was not run yet, unless it has more multiply-accumulates, and
 /// compares it with the reference; a process for each core of this computer.
 fn emulate(
@@ -125,7 +131,8 @@ fn emulate(
         experiment.runnable(target, operator, most_macs).is_some()
             && experiment.key(target, operator).is_some_and(|key| rows.get(&key).is_none())
     };
-    let missing: Vec<Place> = places(experiment).filter(is_missing).collect();
+    let mut missing: Vec<Place> = places(experiment).filter(is_missing).collect();
+    missing.sort_by_key(|place| spread(place.operator));
     if missing.is_empty() {
         return Ok(End::Whole);
     }
