@@ -1,8 +1,8 @@
 //! `tilewright explore`: experiments over many networks and techniques.
 
 mod all_cores;
-mod exits;
 mod emulation;
+mod exits;
 mod fit;
 mod genotypes;
 mod operators;

@@ -1,8 +1,8 @@
 //! Experiments over many networks and techniques, a step at a time, so that a host can show progress and give up.
 
 mod accuracy;
-pub mod exits;
 mod correlation;
+pub mod exits;
 mod experiment;
 mod genotypes;
 mod operators;
