@@ -1,9 +1,9 @@
 //! Reads an image in place. Everything is validated once; afterwards nothing can go wrong.
 
 mod checksums;
+mod names;
 
 use core::ops::Deref;
-use core::str;
 
 use super::{
     ALIGNMENT, CRC, ComputeStep, Cursor, EntryRecord, FIRMWARE_ABI, Header, ImageError, IoRecord,
@@ -18,6 +18,7 @@ use crate::rows::MOST_OPERANDS;
 use crate::step::{Instruction, LaneKind, MAX_FRAMES, MAX_LANES, Step, StepRecord};
 use crate::view::{Space, Span, Tile, View};
 use crate::window::Window;
+use names::Names;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// What the reader demands of an image.
@@ -46,36 +47,6 @@ pub struct PlanImage<'a> {
     weights: &'a [u8],
     sums: &'a [u32],
     names: Names<'a>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Names<'a> {
-    table: &'a [[u32; 2]],
-    bytes: &'a [u8],
-}
-
-impl<'a> Names<'a> {
-    fn read(bytes: &'a [u8]) -> Option<Self> {
-        let (count, _) = u32::read_from_prefix(bytes).ok()?;
-        let table_end = 4usize.checked_add((count as usize).checked_mul(8)?)?;
-        let table = <[[u32; 2]]>::ref_from_bytes(bytes.get(4..table_end)?).ok()?;
-        let names = Self { table, bytes };
-        let mut end = table_end;
-        for (index, [offset, length]) in table.iter().enumerate() {
-            // One behind the other, so that reading all is linear in the section's length.
-            if *offset as usize != end || names.get(index).is_none() {
-                return None;
-            }
-            end += *length as usize;
-        }
-        Some(names)
-    }
-
-    fn get(&self, index: usize) -> Option<&'a str> {
-        let [offset, length] = *self.table.get(index)?;
-        let end = (offset as usize).checked_add(length as usize)?;
-        str::from_utf8(self.bytes.get(offset as usize..end)?).ok()
-    }
 }
 
 fn table<T: FromBytes + KnownLayout + Immutable>(
