@@ -87,7 +87,7 @@ pub fn output_rows(
     reference: &ReferenceFacts,
     board: Option<&[OutputValues]>,
 ) -> Vec<OutputRow> {
-    let row = |(output, values): (&OutputFacts, &Vec<i8>)| {
+    let row = |(index, (output, values)): (usize, (&OutputFacts, &Vec<i8>))| {
         let real = |value: &i8| {
             let value = output.scale * (i32::from(*value) - output.zero) as f32;
             figures::fixed(f64::from(value), 3)
@@ -103,11 +103,14 @@ pub fn output_rows(
             values: text,
             // What a sub-network or an exit leaves out is neither.
             is_equal: board
-                .and_then(|board| board.iter().find(|found| found.name == output.name))
+                .and_then(|board| match board.len() >= outputs.len() {
+                    true => board.get(index),
+                    false => board.iter().find(|found| found.name == output.name),
+                })
                 .map(|found| found.values == *values),
         }
     };
-    outputs.iter().zip(&reference.outputs).map(row).collect()
+    outputs.iter().zip(&reference.outputs).enumerate().map(row).collect()
 }
 
 /// What was predicted for a run, in microseconds; nothing if no time was.
@@ -183,9 +186,18 @@ pub fn agreement(outcome: &Outcome) -> Agreement {
     // Of several frames the first has the input that the reference was given.
     let (found, expected) = (&outcome.result.outputs, &outcome.reference.outputs);
     let mut pairs = expected.iter().zip(found.iter());
-    let are_outputs_equal = !expected.is_empty()
-        && found.len() >= expected.len()
-        && pairs.all(|(expected, found)| *expected == found.values);
+    let are_outputs_equal = if makes_a_part(outcome) {
+        let names = outcome.plan.outputs.iter().map(|output| &output.name);
+        let expected: Vec<_> = names.zip(expected).collect();
+        let is_equal = |found: &OutputValues| {
+            expected.iter().any(|(name, values)| **name == found.name && **values == found.values)
+        };
+        !found.is_empty() && found.iter().all(is_equal)
+    } else {
+        !expected.is_empty()
+            && found.len() >= expected.len()
+            && pairs.all(|(expected, found)| *expected == found.values)
+    };
     if let Some(comparison) = &outcome.comparison {
         if let Some(first) = &comparison.difference {
             return Agreement::Differs(format!(
@@ -210,6 +222,11 @@ pub fn agreement(outcome: &Outcome) -> Agreement {
         return Agreement::OutputsEqual;
     }
     Agreement::Differs("The outputs differ from the reference's.".to_owned())
+}
+
+/// Whether a run makes some of the outputs: those of a sub-network, or up to the exit that was taken.
+fn makes_a_part(outcome: &Outcome) -> bool {
+    outcome.result.exit.is_some() || !outcome.result.invokes.is_empty()
 }
 
 /// The figures of a run.
@@ -249,6 +266,25 @@ pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
             kind: Kind::Counted,
         },
     ];
+    if let Some(invoke) = result.invokes.last() {
+        let select = figures::grouped(*invoke.select_instructions);
+        facts.push(Fact {
+            title: "Program",
+            id: "program",
+            value: invoke.program.clone(),
+            detail: format!("chosen by its limit in {select} instructions"),
+            kind: Kind::Counted,
+        });
+    }
+    if let Some(exit) = result.exit.and_then(|exit| plan.report.exits.get(*exit)) {
+        facts.push(Fact {
+            title: "Early exit",
+            id: "exit",
+            value: exit.output.clone(),
+            detail: "certain enough, so that the run ended there".to_owned(),
+            kind: Kind::Counted,
+        });
+    }
     if let Some(stack) = &result.stack {
         let [thread, handlers, used, limit] =
             [stack.thread_bytes, stack.handler_bytes, stack.used_bytes, stack.limit_bytes]
