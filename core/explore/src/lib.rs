@@ -8,7 +8,6 @@ mod genotypes;
 mod operators;
 mod published_sram;
 mod scale;
-pub mod search;
 mod sweep;
 mod what_fits;
 

@@ -22,9 +22,9 @@ enum May {
 
 /// What serves people on a computer: command line, server and page. `plan` and `model` are the
 /// values that the others take and give.
-const HOST: [&str; 13] = [
-    "planner", "order", "allocate", "check", "explore", "image", "formats", "zoo", "report",
-    "desk", "board", "plan", "model",
+const HOST: [&str; 14] = [
+    "planner", "order", "allocate", "check", "explore", "search", "image", "formats", "zoo",
+    "report", "desk", "board", "plan", "model",
 ];
 
 /// One row a package, without the prefix `tilewright-`.
@@ -37,6 +37,7 @@ const TABLE: &[(&str, May)] = &[
     ("report", May::Only(&["plan", "board"])),
     ("desk", May::Only(&["board", "plan", "report"])),
     ("zoo", May::Only(&["model"])),
+    ("search", May::Only(&["zoo"])),
     ("tflite-schema", May::Only(&[])),
     ("formats", May::Only(&["model", "tflite-schema"])),
     ("float", May::Only(&["app", "formats", "report", "model"])),

@@ -1,7 +1,9 @@
 //! Loss against cost: section 3.1.2 of Sadiq's thesis.
 
+use serde::{Deserialize, Serialize};
+
 /// How a search weighs cost against loss: L = L_ce + Γ · L_com^β (equation 3.8).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TradeOff {
     /// Γ: 0 searches for accuracy alone.
     pub weight: f64,
