@@ -1,6 +1,11 @@
 //! Ctrl-C, and requests to end from elsewhere.
 
+use std::time::Duration;
+
 use tilewright_app::{Cancel, Diagnostic};
+
+/// How long work may take to end by itself. A person waits for a second at most.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// A cancel that Ctrl-C asks for. The program ends soon after, whatever it does: most work ends by
 /// itself, with what it has found, before it is ended. The second Ctrl-C ends it at once.
@@ -8,9 +13,18 @@ use tilewright_app::{Cancel, Diagnostic};
 /// # Errors
 /// If the system refuses.
 pub fn cancelled_by_ctrl_c() -> Result<Cancel, Diagnostic> {
+    cancelled_by_ctrl_c_within(GRACE)
+}
+
+/// The same, for work that may take so long to end by itself.
+///
+/// # Errors
+/// If the system refuses.
+pub fn cancelled_by_ctrl_c_within(grace: Duration) -> Result<Cancel, Diagnostic> {
     let cancel = Cancel::default();
     #[cfg(unix)]
-    signals::listen(&cancel).map_err(|error| Diagnostic::ours(format!("{error}."), "Ctrl-C"))?;
+    signals::listen(&cancel, grace)
+        .map_err(|error| Diagnostic::ours(format!("{error}."), "Ctrl-C"))?;
     Ok(cancel)
 }
 
@@ -25,10 +39,7 @@ mod signals {
     use signal_hook::iterator::Signals;
     use tilewright_app::{Blame, Cancel};
 
-    /// How long work may take to end by itself. A person waits for a second at most.
-    const GRACE: Duration = Duration::from_millis(500);
-
-    pub fn listen(cancel: &Cancel) -> io::Result<()> {
+    pub fn listen(cancel: &Cancel, grace: Duration) -> io::Result<()> {
         for signal in [SIGINT, SIGTERM] {
             // In this order: the first signal finds the flag down, and only then raises it.
             let code = i32::from(Blame::Cancelled.exit_code());
@@ -39,7 +50,7 @@ mod signals {
         let cancel = cancel.clone();
         thread::Builder::new().name("signals".to_owned()).spawn(move || {
             if signals.forever().next().is_some() {
-                thread::sleep(GRACE);
+                thread::sleep(grace);
                 crate::progress::take_away();
                 let code = Blame::Cancelled.exit_code();
                 cancel.check().map_err(|problem| crate::complain(&problem)).ok();

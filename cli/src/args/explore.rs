@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
+use tilewright_search::Settings;
 
 use super::{Checked, Json, OnBoard, values};
 
@@ -21,6 +22,8 @@ pub enum Explore {
     Operators(ExploreOperators),
     /// 165 widths and resolutions of one backbone: the most accurate within each latency
     Scale(ExploreScale),
+    /// Cells for small images, by gradients and with the cost of operations in the loss (DEff-ARTS)
+    Search(ExploreSearch),
     /// Every model on every board with every strategy, and so on, a row each
     Sweep(ExploreSweep),
 }
@@ -124,6 +127,64 @@ pub struct ExploreOperators {
     pub rows: Option<PathBuf>,
     #[command(flatten)]
     pub out: Out,
+}
+
+#[derive(Debug, Args)]
+pub struct ExploreSearch {
+    /// Folder of idx files such as MNIST's, plain or .gz; or a .npy of bytes whose images are of ten classes in turn,
+    /// such as models/lenet5.calibration.npy
+    #[arg(long, value_name = "PATH")]
+    pub data: PathBuf,
+    /// Most images that are taken: half of them to train with, half to validate with
+    #[arg(long, value_name = "N", default_value_t = 8192)]
+    pub images: usize,
+    /// Height and width to which images are resized, a multiple of 4
+    #[arg(long, value_name = "PIXELS", default_value_t = 16)]
+    pub resolution: usize,
+    /// What the loss weighs cost with (Γ), with commas between: a search for each
+    #[arg(long, value_name = "WEIGHTS", value_delimiter = ',', default_value = "0.01,0.02,0.04,0")]
+    pub trade_off: Vec<f64>,
+    /// Seeds, with commas between: all trade-offs with each
+    #[arg(long, value_name = "SEEDS", value_delimiter = ',', default_value = "0")]
+    pub seed: Vec<u64>,
+    /// How many times architecture and weights are updated
+    #[arg(long, value_name = "N", default_value_t = Settings::default().steps)]
+    pub steps: usize,
+    /// Cells of the network
+    #[arg(long, value_name = "N", default_value_t = Settings::default().cells)]
+    pub cells: usize,
+    /// Steps of a cell
+    #[arg(long, value_name = "N", default_value_t = Settings::default().cell_steps)]
+    pub cell_steps: usize,
+    /// Channels of a step before the first reduction
+    #[arg(long, value_name = "N", default_value_t = Settings::default().channels)]
+    pub channels: usize,
+    /// Images of a batch
+    #[arg(long, value_name = "N", default_value_t = Settings::default().batch)]
+    pub batch: usize,
+    /// Learning rate of the network's weights at the beginning
+    #[arg(long, value_name = "RATE", default_value_t = Settings::default().weight_rate)]
+    pub weight_rate: f32,
+    /// Learning rate of the architecture's weights
+    #[arg(long, value_name = "RATE", default_value_t = Settings::default().architecture_rate)]
+    pub architecture_rate: f32,
+    /// Costs of operations in lines of `operation = cycles`; else those of the thesis' table 3.2
+    #[arg(long, value_name = "FILE")]
+    pub costs: Option<PathBuf>,
+    /// Write each step of the searches as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Draw losses and costs by steps as SVG
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Keep the search in this file, and go on with it; several searches each have a file beside it
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Write the cells for `zoo stack`; those of several searches into a file each, beside this one
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub json: Json,
 }
 
 #[derive(Debug, Args)]

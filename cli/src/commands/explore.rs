@@ -8,6 +8,7 @@ mod genotypes;
 mod operators;
 mod rows;
 mod scale;
+mod search;
 mod sweep;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ pub fn explore(options: &Explore) -> Result<Said, Diagnostic> {
         Explore::Genotypes(options) => genotypes::genotypes(options),
         Explore::Operators(options) => operators::operators(options),
         Explore::Scale(options) => scale::scale(options),
+        Explore::Search(options) => search::search(options),
         Explore::Sweep(options) => sweep::sweep(options),
     }
 }

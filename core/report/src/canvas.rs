@@ -95,6 +95,13 @@ impl Canvas {
         );
     }
 
+    /// What `draw` draws, with its origin at this point.
+    pub fn shifted(&mut self, [x, y]: [f64; 2], draw: impl FnOnce(&mut Self)) {
+        let _ = writeln!(self.text, "<g transform=\"translate({x:.0} {y:.0})\">");
+        draw(self);
+        self.text.push_str("</g>\n");
+    }
+
     /// The whole file, with `head` before what was drawn.
     #[must_use]
     pub fn finish(self, [width, height]: [f64; 2], title: &str, head: &str) -> String {

@@ -78,7 +78,7 @@ pub use run_result::{
     Comparison, InvokeRow, LayerCheck, Mode, OutputValues, RunResult, UnknownMode,
 };
 pub use scale::{Accuracy, Diminishing, ScaleReport, ScaledNetwork, TradeOff, WithinLimit};
-pub use scatter_svg::{Axis, Point, Scatter, Series};
+pub use scatter_svg::{Axis, Point, Scatter, Series, stacked_svg};
 pub use schedule::Schedule;
 pub use sentence::sentence;
 pub use settings::{

@@ -142,10 +142,21 @@ impl Scatter {
     /// The picture.
     #[must_use]
     pub fn svg(&self) -> String {
+        let mut canvas = Canvas::default();
+        self.draw(&mut canvas);
+        self.sign(&mut canvas, HEIGHT);
+        canvas.finish([WIDTH, HEIGHT], &self.title, HEAD)
+    }
+
+    /// The command, at the end of a picture of this height.
+    fn sign(&self, canvas: &mut Canvas, height: f64) {
+        canvas.text("quiet", [LEFT, height - 14.0], Anchor::Start, &self.command);
+    }
+
+    fn draw(&self, canvas: &mut Canvas) {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let x = Scale::new(&self.x, points().map(|point| point.x), LEFT, RIGHT);
         let y = Scale::new(&self.y, points().map(|point| point.y), BOTTOM, TOP);
-        let mut canvas = Canvas::default();
         canvas.text("title", [LEFT, 26.0], Anchor::Start, &self.title);
         for tick in x.ticks() {
             let Some(at) = x.at(tick) else { continue };
@@ -174,9 +185,21 @@ impl Scatter {
                 }
             }
         }
-        canvas.text("quiet", [LEFT, HEIGHT - 14.0], Anchor::Start, &self.command);
-        canvas.finish([WIDTH, HEIGHT], &self.title, HEAD)
     }
+}
+
+/// Several pictures in one, each below the one before, with the first one's command.
+#[must_use]
+pub fn stacked_svg(title: &str, charts: &[Scatter]) -> String {
+    let mut canvas = Canvas::default();
+    for (index, chart) in charts.iter().enumerate() {
+        canvas.shifted([0.0, index as f64 * HEIGHT], |canvas| chart.draw(canvas));
+    }
+    let height = charts.len().max(1) as f64 * HEIGHT;
+    if let Some(chart) = charts.first() {
+        chart.sign(&mut canvas, height);
+    }
+    canvas.finish([WIDTH, height], title, HEAD)
 }
 
 #[cfg(test)]
@@ -217,6 +240,15 @@ mod tests {
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         assert!(scatter(false, &[]).svg().contains("</svg>"));
         assert!(scatter(false, &[(5.0, 5.0)]).svg().contains("</svg>"));
+    }
+
+    #[test]
+    fn several_pictures_stand_below_each_other() {
+        let charts = [scatter(false, &[(1.0, 2.0)]), scatter(true, &[(1.0, 2.0)])];
+        let svg = stacked_svg("All", &charts);
+        assert_eq!(svg.matches("<path class").count(), 4);
+        assert!(svg.contains("height=\"1280\"") && svg.contains("translate(0 640)"), "{svg}");
+        assert_eq!(svg.matches("tilewright explore").count(), 1);
     }
 
     #[test]

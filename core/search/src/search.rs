@@ -79,7 +79,7 @@ impl fmt::Display for Diverged {
             f,
             "the search diverged in step {step}: the cross entropy of its {images} images is "
         )?;
-        if loss.is_finite() { write!(f, "{loss:.1}") } else { f.write_str("no number") }
+        if loss.is_finite() { write!(f, "{loss:.3e}") } else { f.write_str("no number") }
     }
 }
 
