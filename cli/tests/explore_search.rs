@@ -67,9 +67,9 @@ fn cells_are_found_kept_drawn_and_built() {
     let picture = std::fs::read_to_string(svg).unwrap();
     // Eight figures, of two series each with its mark in the legend.
     assert_eq!(picture.matches("<path class").count(), 8 * 2 * (12 + 1));
-    let network = at("cells.onnx");
+    let (found, network) = (at("cells.g1.txt"), at("cells.onnx"));
     let size = ["--cells", "3", "--channels", "4", "--resolution", "8", "--colours", "1"];
-    let stack = [&["zoo", "stack", &at("cells.g1.txt"), "-o", &network], &size[..]].concat();
+    let stack = [&["zoo", "stack", &found, "-o", &network], &size[..]].concat();
     said(&tilewright(&stack), 0);
 }
 
@@ -142,4 +142,44 @@ fn idx_files_are_read_and_bad_data_is_named() {
     assert!(said(&search(array.to_str().unwrap(), &one_step), 2).contains("array is wrong"));
     let few = search(&digits(), &[&one_step[..], &["--images", "3"]].concat());
     assert!(said(&few, 2).contains("3 images"));
+}
+
+/// Steps that the same search has done when Ctrl-C comes: as soon as its file is written once more.
+#[cfg(unix)]
+fn interrupted(state: &Path, options: &[&str]) -> u64 {
+    use std::process::{Command, Stdio};
+
+    let written = || std::fs::metadata(state).and_then(|about| about.modified()).ok();
+    let before = written();
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("tilewright"))
+        .args(["explore", "search", "--data", &digits(), "--json"])
+        .args(SMALL)
+        .args(options)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while written() == before {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found[0]["log"].as_array().unwrap().len() as u64, found[0]["steps"]);
+    found[0]["steps"].as_u64().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_the_search() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let kept = state.to_str().unwrap();
+    let options = ["--steps", "1000000", "--trade-off", "0.01", "--state", kept];
+    let first = interrupted(&state, &options);
+    assert!((20..1_000_000).contains(&first), "{first}");
+    let second = interrupted(&state, &options);
+    assert!(second > first, "{second} after {first}");
 }

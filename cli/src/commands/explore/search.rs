@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tilewright_app::{Blame, Cancel, Diagnostic};
-use tilewright_report::csv_table;
+use tilewright_report::{csv_table, sentence};
 use tilewright_search::{
     MOST_COST_TABLE_BYTES, Row, Samples, Search, SearchError, Settings, StateError, TradeOff,
     cost_table,
@@ -92,7 +92,7 @@ pub fn search(options: &ExploreSearch) -> Result<Said, Diagnostic> {
 fn diverged(one: &Found) -> Diagnostic {
     Diagnostic::new(
         Blame::BadInput,
-        format!("{}.", one.diverged.as_deref().unwrap_or_default()),
+        sentence(one.diverged.as_deref().unwrap_or_default()),
         format!("trade-off {}, seed {}, step {}", one.trade_off, one.seed, one.steps + 1),
         "Give a lower --weight-rate or --architecture-rate. What was found before is kept.",
     )
@@ -298,16 +298,5 @@ fn wrong(error: &SearchError, place: &Path) -> Diagnostic {
         _ => "Give other options; `tilewright explore search --help` lists them.",
     };
     let place = place.display().to_string();
-    Diagnostic::new(
-        Blame::BadInput,
-        format!("{}.", sentence(&error.to_string())),
-        place,
-        what_to_do,
-    )
-}
-
-/// With a capital letter at the beginning.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    Diagnostic::new(Blame::BadInput, sentence(&error.to_string()), place, what_to_do)
 }
