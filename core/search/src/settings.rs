@@ -69,8 +69,8 @@ pub enum SettingsError {
 
 impl Default for Settings {
     /// The thesis' search (3.2.1 and appendix B.2) in a size for small images: 8 channels in place of 16, batches of 16
-    /// in place of 64. Its 19,500 steps move an architecture weight by 3 · 10^-4 each; fewer steps take a rate that
-    /// lets a weight move as far.
+    /// in place of 64. Its 19,500 steps move an architecture weight by about 3 · 10^-4 each; fewer steps take a rate that
+    /// lets a weight move almost as far.
     fn default() -> Self {
         Self {
             trade_off: TradeOff::weighing(TradeOff::WEIGHTS[0]),
