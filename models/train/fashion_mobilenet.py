@@ -82,7 +82,7 @@ def export(path, params, state, accuracy):
     x = graph.node("Flatten", "flatten", [x], axis=1)
     x = graph.gemm("classifier", x, params["classifier.weight"], params["classifier.bias"])
     graph.node("Softmax", "softmax", [x], output="probabilities", axis=1)
-    graph.save(path, "probabilities", [1, 10], {
+    graph.save(path, ["probabilities"], [1, 10], {
         "labels": ",".join(datasets.FASHION_LABELS),
         "input_scale": "pixel / 255",
         "input_padding": "none: 28x28 grey image",

@@ -56,7 +56,9 @@ def _depthwise_backward(stride, saved, gradient):
     fill = [(0, 0, 0)] + [(0, x.shape[axis] - (stride * (gradient.shape[axis] - 1) + 1), stride - 1) for axis in (1, 2)]
     spread = jax.lax.pad(gradient, jnp.float32(0), fill + [(0, 0, 0)])
     to_input = _depthwise(spread, weight[:, :, ::-1, ::-1], 1)
-    taps = [jnp.einsum("chwn,chwn->c", window, gradient) for window in _windows(x, 3, stride, 1)]
+    products = [window * gradient for window in _windows(x, 3, stride, 1)]
+    # Rows are added first: a sum over all of (H, W, N) at once is not vectorised.
+    taps = [sum(product[:, row] for row in range(product.shape[1])).sum((1, 2)) for product in products]
     return to_input, jnp.stack(taps, 1).reshape(weight.shape)
 
 

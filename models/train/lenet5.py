@@ -57,7 +57,7 @@ def export(path, params, accuracy):
         if relu:
             x = graph.node("Relu", relu, [x])
     graph.node("Softmax", "softmax", [x], output="probabilities", axis=1)
-    graph.save(path, "probabilities", [1, 10], {
+    graph.save(path, ["probabilities"], [1, 10], {
         "labels": ",".join(datasets.MNIST_LABELS),
         "input_scale": "pixel / 255",
         "input_padding": "28x28 grey image, zero-padded by 2 pixels on every side to 32x32",

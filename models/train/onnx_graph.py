@@ -1,4 +1,4 @@
-"""Writes a chain of ONNX nodes, opset 17, float32, batch size 1."""
+"""Writes ONNX nodes in execution order, opset 17, float32, batch size 1."""
 
 import pathlib
 
@@ -56,8 +56,9 @@ class Graph:
         inputs = [x, self.constant(f"{name}.weight", weight), self.constant(f"{name}.bias", bias)]
         return self.node("Gemm", name, inputs, alpha=1.0, beta=1.0, transB=1)
 
-    def save(self, path, output, output_shape, metadata):
-        outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, output_shape)]
+    def save(self, path, outputs, output_shape, metadata):
+        """`outputs` are names of tensors, all of one shape."""
+        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, output_shape) for name in outputs]
         graph = helper.make_graph(self.nodes, self.name, self.inputs, outputs, self.initializers)
         model = helper.make_model(
             graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name=PRODUCER

@@ -1,4 +1,4 @@
-"""The training loop that both networks share."""
+"""The training loop that all networks share."""
 
 import time
 
@@ -39,11 +39,20 @@ def distort(images, key, shift, degrees, zoom, mirror):
     return jax.vmap(sample)(images, at_y, at_x)
 
 
-def train(forward, params, state, images, labels, *, epochs, peak_rate, weight_decay, smoothing, distortion, seed):
+def cross_entropy(logits, wanted):
+    """`logits` is (classes, N), `wanted` (N, classes)."""
+    return optax.softmax_cross_entropy(logits.T, wanted).mean()
+
+
+def train(
+    forward, params, state, images, labels, *,
+    epochs, peak_rate, weight_decay, smoothing, distortion, seed, loss=cross_entropy,
+):
     """Trains with AdamW on a one-cycle cosine schedule; returns averaged parameters and state.
 
     forward(params, state, x, training) takes x as (1, H, W, N) in [0, 1] and returns the logits
-    (classes, N) and the next state. No image is held out and no epoch is picked by its accuracy.
+    (..., classes, N), as `loss` takes them, and the next state. No image is held out and no epoch
+    is picked by its accuracy.
     """
     steps = len(images) // BATCH
     schedule = optax.cosine_onecycle_schedule(epochs * steps, peak_rate, pct_start=0.15)
@@ -52,16 +61,16 @@ def train(forward, params, state, images, labels, *, epochs, peak_rate, weight_d
     moments = optimiser.init(params)
     average = (params, state)
 
-    def loss(params, state, x, targets):
+    def measured(params, state, x, targets):
         logits, state = forward(params, state, x, True)
-        wanted = optax.smooth_labels(jax.nn.one_hot(targets, logits.shape[0]), smoothing)
-        return optax.softmax_cross_entropy(logits.T, wanted).mean(), state
+        wanted = optax.smooth_labels(jax.nn.one_hot(targets, logits.shape[-2]), smoothing)
+        return loss(logits, wanted), state
 
     @jax.jit
     def step(params, state, moments, average, batch, targets, number):
         key = jax.random.fold_in(jax.random.key(seed), number)
         x = distort(batch.astype(jnp.float32) / 255, key, **distortion).transpose(1, 2, 0)[None]
-        (value, state), gradient = jax.value_and_grad(loss, has_aux=True)(params, state, x, targets)
+        (value, state), gradient = jax.value_and_grad(measured, has_aux=True)(params, state, x, targets)
         updates, moments = optimiser.update(gradient, moments, params)
         params = optax.apply_updates(params, updates)
         # A short memory at first, so that the random start is forgotten.
@@ -86,10 +95,10 @@ def train(forward, params, state, images, labels, *, epochs, peak_rate, weight_d
 
 
 def predict(forward, params, state, images):
-    """Class numbers for (N, H, W) uint8 images."""
-    run = jax.jit(lambda x: forward(params, state, x, False)[0].argmax(0))
+    """Class numbers (..., N) for (N, H, W) uint8 images."""
+    run = jax.jit(lambda x: forward(params, state, x, False)[0].argmax(-2))
     found = []
     for at in range(0, len(images), 500):
         x = images[at : at + 500].astype(np.float32) / 255
         found.append(np.asarray(run(x.transpose(1, 2, 0)[None])))
-    return np.concatenate(found)
+    return np.concatenate(found, -1)
