@@ -1,6 +1,6 @@
-"""Checks both ONNX files and measures them with ONNX Runtime on all 10,000 test images.
+"""Checks all ONNX files and measures them with ONNX Runtime on all 10,000 test images.
 
-Exits with 1 if a file is invalid, misses its goal, or differs from the accuracy that training recorded.
+Exits with 1 if a file is invalid, misses its goal, or differs from the accuracies that training recorded.
 """
 
 import argparse
@@ -9,11 +9,16 @@ import sys
 
 import onnx
 import onnxruntime
-from onnx import helper, numpy_helper, shape_inference
+from onnx import helper, numpy_helper
 
 import catalogue
 import datasets
+import early_exits
 from onnx_graph import IR_VERSION, OPSET
+
+# What some threshold of early exits must save of the MACs, for what accuracy at most.
+SAVED = 0.3
+LOST = 0.005
 
 
 def parameters(model):
@@ -28,19 +33,6 @@ def parameters(model):
     return sum(size for name, size in sizes.items() if name not in fixed), sum(sizes.values())
 
 
-def macs(model):
-    """Multiply-accumulates of convolutions and fully connected layers, padding counted."""
-    sizes = {item.name: list(item.dims) for item in model.graph.initializer}
-    graph = shape_inference.infer_shapes(model, strict_mode=True).graph
-    for value in [*graph.value_info, *graph.output]:
-        sizes[value.name] = [d.dim_value for d in value.type.tensor_type.shape.dim]
-    total = 0
-    for node in model.graph.node:
-        if node.op_type in ("Conv", "Gemm"):
-            total += math.prod(sizes[node.output[0]]) * math.prod(sizes[node.input[1]][1:])
-    return total
-
-
 def print_nodes(model):
     for item in model.graph.initializer:
         print(f"  initializer {item.name} {list(item.dims)}")
@@ -49,7 +41,8 @@ def print_nodes(model):
         print(f"  {node.op_type} {node.name}: {', '.join(node.input)} -> {', '.join(node.output)}  {attributes}")
 
 
-def problems(entry, model, found, trained):
+def problems(entry, model, accuracies, trained):
+    *exits, found = accuracies
     recorded = {item.key: item.value for item in model.metadata_props}
     if (model.ir_version, [(o.domain, o.version) for o in model.opset_import]) != (IR_VERSION, [("", OPSET)]):
         yield f"expected IR version {IR_VERSION} and opset {OPSET}"
@@ -66,6 +59,8 @@ def problems(entry, model, found, trained):
         yield f"accuracy {found:.4f} misses the goal of {entry.minimum_accuracy}"
     if f"{found:.4f}" != recorded["training_accuracy"]:
         yield f"training recorded an accuracy of {recorded['training_accuracy']}"
+    if ",".join(f"{accuracy:.4f}" for accuracy in exits) != recorded.get("exit_accuracies", ""):
+        yield f"training recorded accuracies of the exits of {recorded.get('exit_accuracies')}"
 
 
 def main():
@@ -79,15 +74,22 @@ def main():
         onnx.checker.check_model(model, full_check=True)
         session = onnxruntime.InferenceSession(entry.path, providers=["CPUExecutionProvider"])
         images, labels = entry.load(arguments.cache, "t10k")
-        correct = int((catalogue.probabilities(session, images, entry.margin).argmax(1) == labels).sum())
+        scores = catalogue.probabilities(session, images, entry.margin)
+        correct = (scores.argmax(2) == labels).sum(1)
         trained, stored = parameters(model)
+        all_macs = early_exits.macs(model, [output.name for output in model.graph.output])
         print(
-            f"{entry.name}: {correct} of {len(labels)} right = {correct / len(labels):.2%}, "
-            f"{trained} parameters ({stored} values stored), {macs(model)} MACs, {entry.path.stat().st_size} bytes"
+            f"{entry.name}: {correct[-1]} of {len(labels)} right = {correct[-1] / len(labels):.2%}, "
+            f"{trained} parameters ({stored} values stored), {all_macs} MACs, {entry.path.stat().st_size} bytes"
         )
         if arguments.nodes:
             print_nodes(model)
-        for problem in problems(entry, model, correct / len(labels), trained):
+        wrong = list(problems(entry, model, correct / len(labels), trained))
+        if len(scores) > 1:
+            saved = early_exits.measure(model, scores, labels)
+            if not any(part >= SAVED and accuracy >= correct[-1] / len(labels) - LOST for accuracy, part in saved):
+                wrong.append(f"no threshold saves {SAVED:.0%} of the MACs for {LOST * 100} points of accuracy")
+        for problem in wrong:
             failed = True
             print(f"{entry.name}: {problem}", file=sys.stderr)
     sys.exit(failed)

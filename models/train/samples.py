@@ -37,7 +37,7 @@ def write_samples(entry, cache):
     for old in folder.glob(f"{entry.sample_prefix}-*.png"):
         old.unlink()
     head = slice(0, 500)
-    scores = catalogue.probabilities(session, images[head], entry.margin)
+    [scores] = catalogue.probabilities(session, images[head], entry.margin)
     for label in range(10):
         index = int(np.flatnonzero((labels[head] == label) & (scores[:, label] >= CONFIDENT))[0])
         Image.fromarray(images[index]).save(folder / entry.sample_name(index, label), optimize=True)
@@ -49,7 +49,8 @@ def main():
     cache = parser.parse_args().cache
     for entry in catalogue.MODELS:
         write_calibration(entry, cache)
-        write_samples(entry, cache)
+        if entry.sample_prefix:
+            write_samples(entry, cache)
 
 
 if __name__ == "__main__":
