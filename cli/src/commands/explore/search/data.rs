@@ -1,16 +1,15 @@
 //! Images with classes from files.
 
-use std::io::Read;
 use std::path::Path;
 
 use tilewright_app::{Blame, Diagnostic};
 use tilewright_formats::input::{NpyValues, parse_npy};
-use tilewright_formats::{IdxError, idx_images, idx_labels};
 use tilewright_search::Samples;
 
 use crate::files;
+use crate::labelled::{self, LabelledImages};
 
-/// Largest file that is read, and most bytes that a packed one may hold.
+/// Largest array that is read.
 const LIMIT: u64 = 256 << 20;
 
 /// Names of files of images and labels, in the order in which they are looked for.
@@ -29,56 +28,11 @@ pub(super) fn samples(path: &Path, side: usize, images: usize) -> Result<Samples
 }
 
 fn of_folder(folder: &Path, side: usize, most: usize) -> Result<Samples, Diagnostic> {
-    let what_to_do = "`models/fetch-test-data.sh DIR` fetches MNIST and Fashion-MNIST.";
-    let find = |part: &str, what: &str| {
-        let name = format!("{part}-{what}-ubyte");
-        let path = [format!("{name}.gz"), name].map(|name| folder.join(name));
-        path.into_iter().find(|path| path.exists())
-    };
-    let pair =
-        PARTS.iter().find_map(|part| find(part, "images-idx3").zip(find(part, "labels-idx1")));
-    let Some((images_path, labels_path)) = pair else {
-        let what = "The folder has no images-idx3-ubyte and labels-idx1-ubyte files, of train or \
-                    t10k, plain or as .gz.";
-        return Err(wrong(what.to_owned(), folder, what_to_do));
-    };
-    let damaged = |path: &Path| {
-        let path = path.to_owned();
-        move |error: IdxError| wrong(format!("It is damaged: {error}."), &path, what_to_do)
-    };
-    let bytes = unpacked(&images_path)?;
-    let images = idx_images(&bytes).map_err(damaged(&images_path))?;
-    let label_bytes = unpacked(&labels_path)?;
-    let labels = idx_labels(&label_bytes).map_err(damaged(&labels_path))?;
-    if labels.len() != images.count {
-        let what = format!("There are {} labels for {} images.", labels.len(), images.count);
-        return Err(wrong(what, &labels_path, what_to_do));
-    }
-    let count = images.count.min(most);
-    let pixels = &images.pixels[..count * images.height * images.width];
-    Samples::new(pixels, [images.height, images.width], &labels[..count], side)
-        .map_err(|error| wrong(format!("Of the images, {error}."), &images_path, what_to_do))
-}
-
-fn unpacked(path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    let bytes = files::read(path, "data file", LIMIT)?;
-    if path.extension().is_none_or(|kind| kind != "gz") {
-        return Ok(bytes);
-    }
-    let mut unpacked = Vec::new();
-    let packed = flate2::read::GzDecoder::new(bytes.as_slice());
-    let read = packed.take(LIMIT + 1).read_to_end(&mut unpacked);
-    match read {
-        Ok(length) if length as u64 <= LIMIT => Ok(unpacked),
-        Ok(_) => {
-            let what = format!("It holds more than {LIMIT} bytes.");
-            Err(wrong(what, path, "Give the file of MNIST or Fashion-MNIST."))
-        }
-        Err(error) => {
-            let what = format!("It cannot be unpacked: {error}.");
-            Err(wrong(what, path, "Fetch the file once more."))
-        }
-    }
+    let LabelledImages { height, width, pixels, labels } =
+        labelled::of_folder(folder, &PARTS, most)?;
+    Samples::new(&pixels, [height, width], &labels, side).map_err(|error| {
+        wrong(format!("Of the images, {error}."), folder, "Give images that are larger.")
+    })
 }
 
 fn of_array(path: &Path, side: usize, most: usize) -> Result<Samples, Diagnostic> {

@@ -1,0 +1,77 @@
+//! Early exits on the page: chosen, told, and run.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tilewright_tests::browser::Browser;
+use tilewright_tests::server::Server;
+
+const NETWORK: &str = "zoo:mobilenet-v3-thesis-exits-w0.1-r48";
+
+/// Chooses a word of a list as a person does.
+const CHOOSE: &str = "const [id, word] = arguments;
+    const choice = document.querySelector(`[data-testid=${id}]`);
+    choice.value = word;
+    choice.dispatchEvent(new Event('change', { bubbles: true }));";
+
+/// Waits until a button can be pressed.
+async fn is_enabled(browser: &Browser, id: &str) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !browser.find(id).await.is_enabled().await.unwrap() {
+        assert!(Instant::now() < until, "'{id}' stays disabled");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sub_network_is_chosen_and_runs_bit_equal() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(1440, 1000, false).await;
+    let link = format!("model={NETWORK}&board=nucleo-f767zi&strategy=resident&view=overview");
+    browser.open(&format!("{}#{link}", server.address)).await;
+    browser.find("verdict").await;
+    assert!(!browser.has("exits").await, "nobody has asked for exits");
+    browser.script(CHOOSE, vec![json!("pick-exits"), json!("latency")]).await;
+    let told = browser.text_when("exits", |text| text.contains("softmax_108")).await;
+    assert!(told.contains("modelled") && told.contains("counted"), "{told}");
+    if let Ok(d) = std::env::var("SHOTS") {
+        browser.picture(std::path::Path::new(&format!("{d}/{}.png", line!()))).await;
+    }
+    browser.click("view-run").await;
+    is_enabled(&browser, "random-input").await;
+    browser.click("random-input").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.script(CHOOSE, vec![json!("pick-subnetwork"), json!("exit9/softmax_50")]).await;
+    browser.click("run").await;
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
+    let results = browser.text_when("results", |text| !text.is_empty()).await;
+    assert!(!results.contains("differs"), "what was left out is no difference: {results}");
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    if let Ok(d) = std::env::var("SHOTS") {
+        browser.picture(std::path::Path::new(&format!("{d}/{}.png", line!()))).await;
+    }
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_exit_by_confidence_ends_the_run_on_a_small_screen() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(390, 844, true).await;
+    let link = format!("model={NETWORK}&board=stm32f746g-disco&strategy=swap&exits=0.002&view=run");
+    browser.open(&format!("{}#{link}", server.address)).await;
+    is_enabled(&browser, "random-input").await;
+    browser.click("random-input").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.click("run").await;
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
+    let exit = browser.text_when("run-exit", |text| !text.is_empty()).await;
+    assert!(exit.contains("exit7/softmax_30"), "{exit}");
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    if let Ok(d) = std::env::var("SHOTS") {
+        browser.picture(std::path::Path::new(&format!("{d}/{}.png", line!()))).await;
+    }
+    browser.end().await;
+}
