@@ -35,9 +35,6 @@ async fn a_sub_network_is_chosen_and_runs_bit_equal() {
     browser.script(CHOOSE, vec![json!("pick-exits"), json!("latency")]).await;
     let told = browser.text_when("exits", |text| text.contains("softmax_108")).await;
     assert!(told.contains("modelled") && told.contains("counted"), "{told}");
-    if let Ok(d) = std::env::var("SHOTS") {
-        browser.picture(std::path::Path::new(&format!("{d}/{}.png", line!()))).await;
-    }
     browser.click("view-run").await;
     is_enabled(&browser, "random-input").await;
     browser.click("random-input").await;
@@ -49,9 +46,6 @@ async fn a_sub_network_is_chosen_and_runs_bit_equal() {
     let results = browser.text_when("results", |text| !text.is_empty()).await;
     assert!(!results.contains("differs"), "what was left out is no difference: {results}");
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
-    if let Ok(d) = std::env::var("SHOTS") {
-        browser.picture(std::path::Path::new(&format!("{d}/{}.png", line!()))).await;
-    }
     browser.end().await;
 }
 
@@ -70,8 +64,5 @@ async fn an_exit_by_confidence_ends_the_run_on_a_small_screen() {
     let exit = browser.text_when("run-exit", |text| !text.is_empty()).await;
     assert!(exit.contains("exit7/softmax_30"), "{exit}");
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
-    if let Ok(d) = std::env::var("SHOTS") {
-        browser.picture(std::path::Path::new(&format!("{d}/{}.png", line!()))).await;
-    }
     browser.end().await;
 }
