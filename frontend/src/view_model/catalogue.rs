@@ -32,6 +32,14 @@ macro_rules! samples {
     };
 }
 
+/// Clothes.
+const FASHION: &[Sample] = samples![
+    "fashion-19-t-shirt-top" "T-shirt", "fashion-2-trouser" "Trouser",
+    "fashion-1-pullover" "Pullover", "fashion-13-dress" "Dress", "fashion-10-coat" "Coat",
+    "fashion-8-sandal" "Sandal", "fashion-7-shirt" "Shirt", "fashion-9-sneaker" "Sneaker",
+    "fashion-18-bag" "Bag", "fashion-0-ankle-boot" "Ankle boot",
+];
+
 /// All of them.
 pub const EXAMPLES: &[Example] = &[
     Example {
@@ -52,12 +60,15 @@ pub const EXAMPLES: &[Example] = &[
         about: "Clothing, 28×28 grey, depthwise layers; trained on Fashion-MNIST",
         file: "models/fashion-mobilenet.onnx",
         calibration: "models/fashion-mobilenet.calibration.npy",
-        samples: samples![
-            "fashion-19-t-shirt-top" "T-shirt", "fashion-2-trouser" "Trouser",
-            "fashion-1-pullover" "Pullover", "fashion-13-dress" "Dress", "fashion-10-coat" "Coat",
-            "fashion-8-sandal" "Sandal", "fashion-7-shirt" "Shirt", "fashion-9-sneaker" "Sneaker",
-            "fashion-18-bag" "Bag", "fashion-0-ankle-boot" "Ankle boot",
-        ],
+        samples: FASHION,
+    },
+    Example {
+        id: "fashion-exits",
+        title: "Fashion with early exits",
+        about: "The same task, and three outputs on the way that may end a run",
+        file: "models/fashion-exits.onnx",
+        calibration: "models/fashion-exits.calibration.npy",
+        samples: FASHION,
     },
 ];
 

@@ -15,7 +15,7 @@ use crate::project::Project;
 /// The page's first file, from `frontend`.
 const START: &str = "index.html";
 /// Files and folders that keep their names, and where they go.
-const KEPT: [(&str, &str); 10] = [
+const KEPT: [(&str, &str); 12] = [
     ("static/planner-worker.js", "planner-worker.js"),
     ("static/importer-worker.js", "importer-worker.js"),
     ("static/float-worker.js", "float-worker.js"),
@@ -24,6 +24,8 @@ const KEPT: [(&str, &str); 10] = [
     ("models/lenet5.calibration.npy", "models/lenet5.calibration.npy"),
     ("models/fashion-mobilenet.onnx", "models/fashion-mobilenet.onnx"),
     ("models/fashion-mobilenet.calibration.npy", "models/fashion-mobilenet.calibration.npy"),
+    ("models/fashion-exits.onnx", "models/fashion-exits.onnx"),
+    ("models/fashion-exits.calibration.npy", "models/fashion-exits.calibration.npy"),
     ("models/samples", "models/samples"),
     // Built before the page, or behind it: then it follows.
     ("dist/firmware", "firmware"),
