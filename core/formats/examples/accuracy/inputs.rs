@@ -5,7 +5,7 @@ use std::io::Read;
 
 use tilewright_model::{Data, Model, RunError, Tensor};
 
-use super::Outputs;
+use super::{Outputs, Values};
 
 /// Made-up inputs where there are no others.
 const NOISE: usize = 200;
@@ -94,27 +94,33 @@ impl Inputs {
         (chosen, others)
     }
 
-    /// The first output that `run` gives for each input, on all processors.
+    /// All outputs that `run` gives for each input, on all processors.
     pub fn each(
         &self,
         run: &(dyn Fn(Vec<f32>) -> Result<Vec<Data>, RunError> + Sync),
     ) -> Result<Outputs, Box<dyn Error>> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let first = |values: &Vec<f32>| {
-            let output = run(values.clone())?.into_iter().next();
-            Ok(output.and_then(|data| data.as_f32().map(<[f32]>::to_vec)).unwrap_or_default())
+        let all = |values: &Vec<f32>| {
+            let outputs = run(values.clone())?;
+            let real = |data: &Data| data.as_f32().map(<[f32]>::to_vec).unwrap_or_default();
+            Ok(outputs.iter().map(real).collect())
         };
-        let parts: Vec<Result<Outputs, RunError>> = std::thread::scope(|scope| {
+        // First by input.
+        let parts: Vec<Result<Vec<Values>, RunError>> = std::thread::scope(|scope| {
             let chunks = self.values.chunks(self.values.len().div_ceil(threads).max(1));
             let parts: Vec<_> =
-                chunks.map(|part| scope.spawn(move || part.iter().map(first).collect())).collect();
+                chunks.map(|part| scope.spawn(move || part.iter().map(all).collect())).collect();
             parts.into_iter().filter_map(|part| part.join().ok()).collect()
         });
-        let mut outputs = Vec::new();
-        for part in parts {
-            outputs.extend(part?);
+        let mut outputs = Outputs::new();
+        for input in parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
+            outputs.resize(input.len(), Values::new());
+            for (output, values) in outputs.iter_mut().zip(input) {
+                output.push(values);
+            }
         }
-        if outputs.len() == self.values.len() { Ok(outputs) } else { Err("a run failed".into()) }
+        let are_whole = outputs.iter().all(|output| output.len() == self.values.len());
+        if are_whole { Ok(outputs) } else { Err("a run failed".into()) }
     }
 }
 

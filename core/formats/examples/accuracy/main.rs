@@ -10,9 +10,12 @@
 //! Calibrates on `MODEL.calibration.npy` beside the model, else on every tenth input without its
 //! label, which is not tested then. INT8 itself is measured too, on the same inputs. An int8 MODEL
 //! is taken as INT8, and its real values as the float model.
+//!
+//! Each output of several is measured, then what they give as exits, from the first to the last.
 
 #![expect(clippy::disallowed_types, reason = "a program reads files and the clock; core does not")]
 
+mod exits;
 mod inputs;
 mod real;
 
@@ -31,8 +34,10 @@ const RULES: [&str; 4] = ["minmax", "percentile=99.99", "percentile=99.9", "mse"
 /// Inputs without a calibration file of which one calibrates.
 const CALIBRATION_SHARE: usize = 10;
 
-/// The first output for each input.
-type Outputs = Vec<Vec<f32>>;
+/// All values of an output, for each input.
+type Values = Vec<Vec<f32>>;
+/// The same for each output of a model.
+type Outputs = Vec<Values>;
 
 /// Samples as the quantiser takes them.
 type Samples = Vec<Vec<Data>>;
@@ -112,11 +117,13 @@ fn measure(
     let quantisation =
         |id: Option<&tilewright_model::TensorId>| model.tensor(*id?).quantisation.clone();
     let input = quantisation(model.inputs.first()).ok_or("the int8 input has no scale")?;
-    let output = quantisation(model.outputs.first()).ok_or("the int8 output has no scale")?;
+    let scales: Option<Vec<_>> = model.outputs.iter().map(|id| quantisation(Some(id))).collect();
+    let scales = scales.ok_or("an int8 output has no scale")?;
     let outputs = tested.each(&|values| {
         let results = interpreter.run(&[Data::I8(input.quantise(&values))], &mut |_, _| {})?;
-        let real = |data: &Data| Data::F32(output.dequantise(data.as_i8().unwrap_or(&[])));
-        Ok::<_, RunError>(results.iter().map(real).collect())
+        let results = results.iter().zip(&scales);
+        let real = results.map(|(data, scale)| scale.dequantise(data.as_i8().unwrap_or(&[])));
+        Ok::<_, RunError>(real.map(Data::F32).collect())
     })?;
     print(name, model, tested, &outputs, real, started);
     Ok(())
@@ -132,24 +139,30 @@ fn print(
 ) {
     let seconds = started.elapsed().as_secs_f64();
     let macs: u64 = model.nodes.iter().map(|node| model.macs(node)).sum();
-    let speed = macs as f64 * outputs.len() as f64 / seconds / 1e6;
-    let accuracy = tested.labels.as_ref().map_or("no labels".to_owned(), |labels| {
-        let right = |(output, label): &(&Vec<f32>, &usize)| largest(output) == Some(**label);
-        let right = outputs.iter().zip(labels).filter(right).count();
-        let share = 100.0 * right as f64 / labels.len() as f64;
-        format!("accuracy {share:.2} % ({right} of {})", labels.len())
-    });
-    let same = outputs.iter().zip(real).filter(|(a, b)| largest(a) == largest(b)).count();
-    let same = 100.0 * same as f64 / outputs.len() as f64;
-    let sqnr = decibels(outputs, real);
-    println!(
-        "{name:<17} SQNR {sqnr:>5.1} dB, same class {same:>6.2} %, {accuracy}, {seconds:.1} s, \
-         {speed:.0} million MACs a second"
-    );
+    let speed = macs as f64 * tested.values.len() as f64 / seconds / 1e6;
+    for ((outputs, real), id) in outputs.iter().zip(real).zip(&model.outputs) {
+        let accuracy = tested.labels.as_ref().map_or("no labels".to_owned(), |labels| {
+            let right = |(output, label): &(&Vec<f32>, &usize)| largest(output) == Some(**label);
+            let right = outputs.iter().zip(labels).filter(right).count();
+            let share = 100.0 * right as f64 / labels.len() as f64;
+            format!("accuracy {share:.2} % ({right} of {})", labels.len())
+        });
+        let same = outputs.iter().zip(real).filter(|(a, b)| largest(a) == largest(b)).count();
+        let same = 100.0 * same as f64 / outputs.len() as f64;
+        let sqnr = decibels(outputs, real);
+        let output = &model.tensor(*id).name;
+        println!(
+            "{name:<17} {output}: SQNR {sqnr:>5.1} dB, same class {same:>6.2} %, {accuracy}, \
+             {seconds:.1} s, {speed:.0} million MACs a second"
+        );
+    }
+    if let Some(labels) = tested.labels.as_ref().filter(|_| outputs.len() > 1) {
+        exits::print(outputs, labels);
+    }
 }
 
 /// Power of the float outputs over the power of the deviation.
-fn decibels(outputs: &Outputs, real: &Outputs) -> f64 {
+fn decibels(outputs: &Values, real: &Values) -> f64 {
     let (mut signal, mut noise) = (0.0, 0.0);
     for (output, real) in outputs.iter().flatten().zip(real.iter().flatten()) {
         let (output, real) = (f64::from(*output), f64::from(*real));
