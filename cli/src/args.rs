@@ -237,20 +237,21 @@ pub enum ZooCommand {
     },
     /// Write a network that is stacked from any genotype's cells, likewise
     Stack {
-        /// A text file with a genotype in DARTS' notation: Genotype(normal=[('sep_conv_3x3', 0), ...], ...)
+        /// A text file with a genotype in DARTS' notation: Genotype(normal=[('sep_conv_3x3', 0), ...], ...);
+        /// lines before or behind it, as 'cells 8', may say the size. Its name ending in .txt, it also is a MODEL
         genotype: PathBuf,
-        /// Cells, those at one and two thirds halving height and width
-        #[arg(long, default_value_t = 20)]
-        cells: usize,
-        /// Channels of the first cells, an even number
-        #[arg(long, default_value_t = 36)]
-        channels: usize,
-        /// Height and width of the input in pixels
-        #[arg(long, default_value_t = 32, value_name = "PIXELS")]
-        resolution: usize,
-        /// Channels of the input
-        #[arg(long, default_value_t = 3)]
-        colours: usize,
+        /// Cells, those at one and two thirds halving height and width; as the file says, or 8
+        #[arg(long)]
+        cells: Option<usize>,
+        /// Channels of the first cells, an even number; as the file says, or 16
+        #[arg(long)]
+        channels: Option<usize>,
+        /// Height and width of the input in pixels; as the file says, or 32
+        #[arg(long, value_name = "PIXELS")]
+        resolution: Option<usize>,
+        /// Channels of the input; as the file says, or 3
+        #[arg(long)]
+        colours: Option<usize>,
         /// The file: TensorFlow Lite if its name ends in .tflite, else ONNX
         #[arg(short, long, value_name = "FILE.onnx|FILE.tflite")]
         output: PathBuf,

@@ -81,9 +81,12 @@ pub fn of_zoo(path: &Path) -> Result<Option<Network>, Diagnostic> {
     name.map(zoo::network).transpose()
 }
 
-/// The network, if the model is one of the zoo's, with no dimension to say.
+/// The network, if the model is one of the zoo's or a text of cells, with no dimension to say.
 fn of_zoo_whole(file: &ModelFile) -> Result<Option<Network>, Diagnostic> {
-    let network = of_zoo(&file.model)?;
+    let mut network = of_zoo(&file.model)?;
+    if network.is_none() && zoo::is_cells(&name(&file.model)) {
+        network = with_file(&file.model, zoo::of_file)?;
+    }
     if let (Some(_), Some((dim, _))) = (&network, file.dims.first()) {
         let name = file.model.display();
         return Err(Diagnostic::new(
@@ -101,7 +104,7 @@ fn of_zoo_whole(file: &ModelFile) -> Result<Option<Network>, Diagnostic> {
 /// # Errors
 /// If the zoo has no such network.
 pub fn stem(file: &ModelFile) -> Result<String, Diagnostic> {
-    Ok(of_zoo_whole(file)?.map_or_else(|| files::stem(&file.model), |network| network.name))
+    Ok(of_zoo(&file.model)?.map_or_else(|| files::stem(&file.model), |network| network.name))
 }
 
 /// The network, if the model is one of the zoo's with analytic scales.

@@ -235,6 +235,16 @@ fn genotypes_are_written_as_networks() {
     let network: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(network["inputs"][0]["shape"], serde_json::json!([1, 16, 16, 3]), "{network}");
 
+    // The text itself is a model, of the size that it says.
+    let sized = format!("cells 3\nchannels 4\nGenotype(normal=[{cell}], reduce=[{cell}])");
+    std::fs::write(&text, sized).unwrap();
+    let board = ["--board", "stm32f746g-disco", "--json"];
+    let output = tilewright(&[&["plan", text.as_str()], &board[..]].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = tilewright(&["inspect", &text, "--json"]).output().unwrap();
+    let network: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(network["inputs"][0]["shape"], serde_json::json!([1, 32, 32, 3]), "{network}");
+
     std::fs::write(&text, "Genotype(normal=[('conv', 0)])").unwrap();
     let said = complaint(&stack, 2);
     assert!(said.contains("Line 1, column 20") && said.contains("no operation 'conv'"), "{said}");

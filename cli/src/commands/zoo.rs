@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use tilewright_app::zoo::{self, Network, Stack};
-use tilewright_app::{Blame, Diagnostic};
+use tilewright_app::Diagnostic;
+use tilewright_app::zoo::{self, Network};
 
 use super::json;
 use crate::Said;
@@ -22,9 +22,15 @@ pub fn zoo(options: &Zoo) -> Result<Said, Diagnostic> {
         None => list(options.json.json),
         Some(ZooCommand::Export { name, output }) => write(&zoo::network(name)?, output),
         Some(ZooCommand::Stack { genotype, cells, channels, resolution, colours, output }) => {
-            let (cells, channels, resolution, colours) = (*cells, *channels, *resolution, *colours);
-            let stack = Stack { cells, channels, resolution, colours };
-            write(&stacked(genotype, &stack)?, output)
+            let bytes = files::read(genotype, "genotype", GENOTYPE_LIMIT)?;
+            let place = genotype.display().to_string();
+            let mut stacked = zoo::cells(&bytes, &place)?;
+            let stack = &mut stacked.stack;
+            stack.cells = cells.unwrap_or(stack.cells);
+            stack.channels = channels.unwrap_or(stack.channels);
+            stack.resolution = resolution.unwrap_or(stack.resolution);
+            stack.colours = colours.unwrap_or(stack.colours);
+            write(&zoo::stacked(&stacked, &place)?, output)
         }
     }
 }
@@ -72,17 +78,6 @@ fn list(as_json: bool) -> Result<Said, Diagnostic> {
                 channels and a number of cells: zoo:darts-cells-r16-c8-n8. Batch normalisation is \
                 folded, so that parameters are fewer than published; --json gives both.";
     Ok(Said::well(format!("{}{DIM}{note}{DIM:#}\n", table.print())))
-}
-
-/// The network of a genotype in a file.
-fn stacked(file: &Path, stack: &Stack) -> Result<Network, Diagnostic> {
-    let bytes = files::read(file, "genotype", GENOTYPE_LIMIT)?;
-    let place = file.display().to_string();
-    let text = String::from_utf8(bytes).map_err(|_| {
-        let what = "The genotype is no UTF-8 text.";
-        Diagnostic::new(Blame::BadInput, what, place.clone(), "Give a genotype in DARTS' notation.")
-    })?;
-    zoo::stacked(&text, stack, &place)
 }
 
 fn write(network: &Network, output: &Path) -> Result<Said, Diagnostic> {

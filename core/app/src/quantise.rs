@@ -11,6 +11,7 @@ use crate::bounds::{Bounds, Until};
 use crate::files;
 use crate::host::Host;
 use crate::progress::{Progress, Stage};
+use crate::zoo;
 use tilewright_report::{Blame, Diagnostic};
 
 /// Samples made when no real ones are wanted.
@@ -49,7 +50,7 @@ pub struct Prepared {
     pub first: Vec<Data>,
 }
 
-/// Reads a model file, with values for dimensions that it leaves open.
+/// Reads a model file, with values for dimensions that it leaves open. A text of cells is the network stacked from them.
 ///
 /// # Errors
 /// [`Blame::BadInput`] with the node or the place in the file.
@@ -59,6 +60,9 @@ pub fn import(
     host: &dyn Host,
 ) -> Result<Model, Diagnostic> {
     host.begin(Stage::Importing)?;
+    if let Some(network) = zoo::of_file(file)? {
+        return Ok(network.float().clone());
+    }
     files::open(file, dims)
 }
 

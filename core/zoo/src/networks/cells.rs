@@ -41,6 +41,9 @@ impl Stack {
     /// What the thesis of Sadiq evaluates (3.2.3).
     pub const CIFAR_10: Self = Self { cells: 20, channels: 36, resolution: 32, colours: 3 };
 
+    /// Small enough to be tried on a microcontroller.
+    pub const USUAL: Self = Self { cells: 8, channels: 16, ..Self::CIFAR_10 };
+
     const fn of(parameters: &Parameters) -> Self {
         Self {
             cells: parameters.cells,
