@@ -4,6 +4,7 @@
 //! variant names. A request carries a number that its replies repeat, so that the page can drop
 //! what it no longer waits for.
 
+mod cells;
 mod float;
 mod graph;
 mod quantise;
@@ -21,6 +22,9 @@ pub use tilewright_report::{
     Comparison, Integrity, LayerCheck, PlanSettings, RunResult, ZooSize, ZooView,
 };
 
+pub use cells::{
+    CellChoices, CellDraft, CellEdge, CellFacts, CellOperation, DraftCell, PublishedCells,
+};
 pub use float::FloatRequest;
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
 pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
@@ -72,6 +76,10 @@ pub enum ImportRequest {
     Zoo,
     /// What a network of the zoo needs; its name with width and resolution.
     ZooSize(String),
+    /// What cells are made from.
+    CellChoices,
+    /// The text of cells that a person makes, and what their stack needs.
+    Cells(CellDraft),
     /// What of many networks fits a small board.
     Fit,
     /// Takes a model that was opened before. Buffers: the model.
@@ -149,6 +157,10 @@ pub enum ImportReply {
     Zoo(Vec<ZooView>),
     /// A network of the zoo in one size.
     ZooSize(ZooSize),
+    /// What cells are made from.
+    CellChoices(CellChoices),
+    /// The text of cells, and what their stack needs.
+    Cells(Box<CellFacts>),
     /// What fits.
     Fit(Box<FitReport>),
     /// The model is taken.

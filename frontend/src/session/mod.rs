@@ -280,6 +280,13 @@ impl Session {
             }
             Effect::ExploreFit(request) => self.importer.ask(request, &ImportRequest::Fit, &[]),
             Effect::ListZoo(request) => self.importer.ask(request, &ImportRequest::Zoo, &[]),
+            Effect::ListCellChoices(request) => {
+                self.importer.ask(request, &ImportRequest::CellChoices, &[]);
+            }
+            Effect::SizeCells(request, draft) => {
+                let draft = Rc::unwrap_or_clone(draft);
+                self.importer.ask(request, &ImportRequest::Cells(draft), &[]);
+            }
             Effect::SizeZoo(request, name) => {
                 self.importer.ask(request, &ImportRequest::ZooSize(name), &[]);
             }

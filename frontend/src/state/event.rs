@@ -9,7 +9,9 @@ use super::{
     Beside, DeskEvent, Doer, Measurement, Origin, Outcome, OwnFile, Place, Quantising, RunEvent,
     Selection, Server, Stored, Theme, View,
 };
-use crate::message::{ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, TiledRegion};
+use crate::message::{
+    CellDraft, ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, TiledRegion,
+};
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::steps::Step;
@@ -29,6 +31,10 @@ pub enum Event {
     OpenExample(&'static Example),
     /// The networks of the zoo are to be chosen from, or no more.
     ShowZoo(bool),
+    /// The editor of cells is to be shown, or no more.
+    ShowCells(bool),
+    /// The cells were changed.
+    EditCells(CellDraft),
     /// What fits a small board is to be shown, or no more.
     ShowFit(bool),
     /// A network of the zoo was chosen, with width and resolution, to be looked at.
@@ -183,6 +189,10 @@ pub enum Effect {
     ListZoo(u32),
     /// Have a network of the zoo built in this size.
     SizeZoo(u32, String),
+    /// Have looked up what cells are made from.
+    ListCellChoices(u32),
+    /// Have a stack of cells built.
+    SizeCells(u32, Rc<CellDraft>),
     /// Have many networks planned on a small board.
     ExploreFit(u32),
     /// Look up what the browser's storage holds.

@@ -45,6 +45,12 @@ impl FileKind {
     }
 }
 
+/// Whether a file of this name is a text of cells.
+#[must_use]
+pub fn is_cells(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("txt"))
+}
+
 /// Most files of samples at once.
 const MOST_SAMPLE_FILES: usize = 512;
 

@@ -4,6 +4,7 @@
 //! browser. Each request to a worker has a number; a reply whose number is not the newest of its
 //! sort is dropped.
 
+mod cells;
 mod compare;
 mod desk;
 mod event;
@@ -29,6 +30,7 @@ use crate::message::{GraphFacts, Package, PlanFacts, ReferenceFacts, Reordered, 
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
 use crate::view_model::steps::{Step, spoken, stepped};
+pub use cells::Cells;
 pub use compare::{Beside, Compare, Plans, Tried};
 pub use desk::{Desk, DeskEvent, Heard, Measurement};
 pub use event::{Effect, Event, Kept};
@@ -82,6 +84,8 @@ pub struct State {
     pub quantisation: Quantisation,
     /// The choice among the networks of the zoo.
     pub zoo: Zoo,
+    /// The editor of cells.
+    pub cells: Cells,
     /// The experiment on what fits a small board.
     pub fit: Fit,
     /// What went wrong last, and where.
@@ -156,6 +160,8 @@ impl State {
             Event::Expecting => effects.push(Effect::StartImporter),
             Event::OpenExample(example) => self.open_example(example, effects),
             Event::ShowZoo(is_open) => self.show_zoo(is_open, effects),
+            Event::ShowCells(is_open) => self.show_cells(is_open, effects),
+            Event::EditCells(draft) => self.edit_cells(draft, effects),
             Event::ShowFit(is_open) => self.show_fit(is_open, effects),
             Event::ChooseNetwork(name) => self.choose_network(name, effects),
             Event::OpenNetwork(name) => {

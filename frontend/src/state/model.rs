@@ -33,6 +33,17 @@ impl Origin {
             Self::File(file) => &file.name,
         }
     }
+
+    /// Whether its weights come from a seed, and so its scales from their statistics: a network of
+    /// the zoo, or a text of cells.
+    #[must_use]
+    pub fn is_seeded(&self) -> bool {
+        match self {
+            Self::Example(_) => false,
+            Self::Zoo(_) => true,
+            Self::File(file) => file.calibration.is_none() && super::files::is_cells(&file.name),
+        }
+    }
 }
 
 /// A model that the person gave.
@@ -281,6 +292,11 @@ impl State {
             (Job::Fit, Ok(ImportReply::Fit(report))) => self.fitted(*report, took),
             (Job::ZooSize, Ok(ImportReply::ZooSize(size))) => self.zoo_sized(Ok(size), effects),
             (Job::ZooSize, Err(trouble)) => self.zoo_sized(Err(trouble), effects),
+            (Job::CellChoices, Ok(ImportReply::CellChoices(choices))) => {
+                self.cell_choices(choices, effects);
+            }
+            (Job::Cells, Ok(ImportReply::Cells(facts))) => self.cells_sized(Ok(*facts), effects),
+            (Job::Cells, Err(trouble)) => self.cells_sized(Err(trouble), effects),
             (Job::Examine, Ok(ImportReply::Examined(facts))) => self.examined(*facts, took),
             (Job::Graph, Ok(ImportReply::Graph(graph))) => self.graph = Some(Rc::new(*graph)),
             (Job::Input, Ok(ImportReply::Input(facts))) => {

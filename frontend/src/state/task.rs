@@ -28,6 +28,10 @@ pub enum Job {
     Zoo,
     /// A network of the zoo is built in another size.
     ZooSize,
+    /// What cells are made from is looked up.
+    CellChoices,
+    /// A stack of cells is built.
+    Cells,
     /// Many networks are planned on a small board.
     Fit,
     /// An input is prepared.
@@ -66,6 +70,8 @@ impl Job {
             | Self::Examine
             | Self::Zoo
             | Self::ZooSize
+            | Self::CellChoices
+            | Self::Cells
             | Self::Fit
             | Self::Input
             | Self::Package
@@ -91,6 +97,7 @@ impl Job {
             Self::Tiled => Place::Tiles,
             Self::Examine | Self::CompareFloat => Place::Quantisation,
             Self::Zoo | Self::ZooSize => Place::Zoo,
+            Self::CellChoices | Self::Cells => Place::Cells,
             Self::Fit => Place::Fit,
             Self::Plan | Self::Compare => Place::Plan,
             Self::Schedule => Place::Schedule,
@@ -127,6 +134,8 @@ pub enum Place {
     Quantisation,
     /// Choosing a network of the zoo.
     Zoo,
+    /// Making cells.
+    Cells,
     /// What fits a small board.
     Fit,
     /// Planning.

@@ -65,6 +65,8 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
         | Effect::ListZoo(request)
         | Effect::ExploreFit(request)
         | Effect::SizeZoo(request, _)
+        | Effect::ListCellChoices(request)
+        | Effect::SizeCells(request, _)
         | Effect::Reorder(request, _)
         | Effect::SaveSchedule { request, .. }
         | Effect::SaveRecipe(request, _)

@@ -10,6 +10,7 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DragEvent, FileList, KeyboardEvent};
 use yew::prelude::*;
 
+use super::cells::CellsDialog;
 use super::chart::patterns;
 use super::compare::ComparePanel;
 use super::empty::{DimensionForm, EmptyView};
@@ -32,8 +33,10 @@ use super::step_by_step::WalkPanel;
 use super::tiles::TilesPanel;
 use super::what_fits::FitDialog;
 use super::zoo::ZooDialog;
+use crate::message::CellFacts;
 use crate::session::{Fetched, Message, Session, read_fragment, read_keeping, read_theme};
 use crate::state::{Effect, Event, Job, Kept, OpenModel, Origin, Place, State, View};
+use crate::view_model::cells::file_name;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::remedies::remedies;
 
@@ -49,6 +52,8 @@ pub enum Msg {
     Fetched(Fetched),
     /// A file was read, or not.
     Read(Read),
+    /// Cells were made and are to be opened, as a file with their text would be.
+    Made(Rc<CellFacts>),
     /// A file is being dragged over the page, or no more.
     Dragging(bool),
     /// The link is to be copied.
@@ -126,6 +131,13 @@ impl Component for App {
                 };
                 self.happen(ctx, Message { event, buffers: Vec::new() })
             }
+            Msg::Made(facts) => {
+                let hide = Message { event: Event::ShowCells(false), buffers: Vec::new() };
+                self.happen(ctx, hide);
+                let token = self.session.keep_file(facts.text.as_bytes().into());
+                let event = Event::File { token, name: file_name(&facts.draft) };
+                self.happen(ctx, Message { event, buffers: Vec::new() })
+            }
             Msg::Dragging(is_dragging) => {
                 std::mem::replace(&mut self.is_dragging, is_dragging) != is_dragging
             }
@@ -180,9 +192,12 @@ impl Component for App {
                     trouble={state.trouble(Place::Fit).cloned()} on={self.on.clone()} />
                 <ZooDialog zoo={state.zoo.clone()} is_listing={state.task(Job::Zoo).is_some()}
                     trouble={state.trouble(Place::Zoo).cloned()} on={self.on.clone()} />
+                <CellsDialog cells={state.cells.clone()} is_listing={state.task(Job::CellChoices).is_some()}
+                    trouble={state.trouble(Place::Cells).cloned()} on={self.on.clone()}
+                    on_open={ctx.link().callback(Msg::Made)} />
                 if self.is_dragging {
                     <div class="drop-overlay" data-testid="drop-overlay">
-                        <p>{ "Drop a model (.onnx, .tflite), samples (.npy) or a picture (.png)" }</p>
+                        <p>{ "Drop a model (.onnx, .tflite, or cells as .txt), samples (.npy) or a picture (.png)" }</p>
                     </div>
                 }
             </div>

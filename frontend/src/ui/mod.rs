@@ -2,6 +2,8 @@
 
 mod alternatives;
 mod app;
+mod cells;
+mod cells_drawing;
 mod chart;
 mod choice;
 mod compare;

@@ -116,8 +116,8 @@ fn float(props: &Props) -> Html {
 
 fn choice(props: &Props) -> Html {
     let quantising = &props.quantising;
-    let is_analytic =
-        matches!(props.model.origin, Origin::Zoo(_)) && quantising.samples == Samples::Given;
+    let is_seeded = props.model.origin.is_seeded();
+    let is_analytic = is_seeded && quantising.samples == Samples::Given;
     let on_choose = {
         let (on, quantising) = (props.on.clone(), quantising.clone());
         Callback::from(move |rule: String| {
@@ -144,11 +144,12 @@ fn choice(props: &Props) -> Html {
         }
     };
     let given = match &props.model.origin {
+        _ if is_seeded => Some("None: scales from the statistics of its weights".to_owned()),
         Origin::Example(_) => Some("Those that came with the model".to_owned()),
-        Origin::Zoo(_) => Some("None: scales from the statistics of its weights".to_owned()),
+        Origin::Zoo(_) => None,
         Origin::File(file) => file.calibration.map(|_| "Those that you dropped".to_owned()),
     };
-    let random = matches!(&props.model.origin, Origin::File(file) if file.calibration.is_none());
+    let random = matches!(&props.model.origin, Origin::File(file) if file.calibration.is_none() && !is_seeded);
     let files = match &quantising.samples {
         Samples::Files(files) => Some(files),
         Samples::Given | Samples::Random => None,

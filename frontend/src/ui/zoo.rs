@@ -54,8 +54,12 @@ pub fn ZooDialog(props: &Props) -> Html {
                 <div class="zoo-body">
                     <header class="zoo-head">
                         <h2 id="zoo-heading">{ "Networks of the field" }</h2>
-                        <button type="button" class="quiet" data-testid="zoo-close"
-                            onclick={props.on.reform(|_| Event::ShowZoo(false))}>{ "Close" }</button>
+                        <div class="cells-buttons">
+                            <button type="button" class="quiet" data-testid="open-cells"
+                                onclick={props.on.reform(|_| Event::ShowCells(true))}>{ "Make cells…" }</button>
+                            <button type="button" class="quiet" data-testid="zoo-close"
+                                onclick={props.on.reform(|_| Event::ShowZoo(false))}>{ "Close" }</button>
+                        </div>
                     </header>
                     <p class="muted detail">
                         { "Built by code, as their publications describe them. Weights come from a seed, so \
@@ -145,6 +149,8 @@ fn Size(props: &SizeProps) -> Html {
     };
     let on_width = change(|chosen, width| Chosen { width: Some(width), ..chosen });
     let on_resolution = change(|chosen, pixels| Chosen { resolution: Some(pixels), ..chosen });
+    let on_channels = change(|chosen, channels| Chosen { channels: Some(channels), ..chosen });
+    let on_cells = change(|chosen, cells| Chosen { cells: Some(cells), ..chosen });
     let name = chosen.name(entry);
     // Figures of an earlier choice stay until the new ones are there, but paler.
     let size = props.size.as_ref().filter(|size| {
@@ -166,6 +172,12 @@ fn Size(props: &SizeProps) -> Html {
                 { slider("resolution", "Resolution", span, pixels,
                     format!("{0} × {0} pixels", plain(pixels)), on_resolution) }
             }
+            if let (Some(span), Some(channels)) = (entry.channels, chosen.channels) {
+                { slider("channels", "Channels of the first cells", span, channels, plain(channels), on_channels) }
+            }
+            if let (Some(span), Some(cells)) = (entry.cells, chosen.cells) {
+                { slider("cells", "Cells", span, cells, plain(cells), on_cells) }
+            }
             <button type="button" class="button primary" data-testid="zoo-open" onclick={open}>
                 { format!("Open {name}") }
             </button>
@@ -176,7 +188,7 @@ fn Size(props: &SizeProps) -> Html {
     }
 }
 
-fn slider(
+pub(super) fn slider(
     id: &'static str,
     title: &'static str,
     span: Slider,
@@ -232,7 +244,7 @@ fn figures_of(entry: &ZooView, size: &ZooSize, is_stale: bool) -> Html {
 }
 
 /// A shape without its batch: `32×32×3`.
-fn shape(dims: &[usize]) -> String {
+pub(super) fn shape(dims: &[usize]) -> String {
     dims.iter().skip(1).map(usize::to_string).collect::<Vec<_>>().join("×")
 }
 

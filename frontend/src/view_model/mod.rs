@@ -1,6 +1,7 @@
 //! What the page shows, computed without a browser: components only draw it.
 
 pub mod catalogue;
+pub mod cells;
 pub mod compare;
 pub mod desk;
 pub mod energy_and_wear;

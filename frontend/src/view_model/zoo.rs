@@ -16,13 +16,17 @@ pub fn families(entries: &[ZooView]) -> Vec<(&str, Vec<&ZooView>)> {
     families
 }
 
-/// Width and resolution of a network, as chosen.
+/// The size of a network, as chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Chosen {
     /// Factor of the numbers of channels, if the network has widths.
     pub width: Option<f64>,
     /// Pixels of height and width, if it has resolutions.
     pub resolution: Option<f64>,
+    /// Channels of the first cells, if it is stacked from cells.
+    pub channels: Option<f64>,
+    /// Number of cells, likewise.
+    pub cells: Option<f64>,
 }
 
 impl Chosen {
@@ -30,7 +34,12 @@ impl Chosen {
     #[must_use]
     pub fn usual(entry: &ZooView) -> Self {
         let usual = |span: Option<Slider>| span.map(|span| span.default);
-        Self { width: usual(entry.width), resolution: usual(entry.resolution) }
+        Self {
+            width: usual(entry.width),
+            resolution: usual(entry.resolution),
+            channels: usual(entry.channels),
+            cells: usual(entry.cells),
+        }
     }
 
     /// The name of a network in this size; what is as usual is left out.
@@ -43,8 +52,14 @@ impl Chosen {
         if let Some(width) = other(self.width, entry.width) {
             name.push_str(&format!("-w{}", plain(width)));
         }
-        if let Some(resolution) = other(self.resolution, entry.resolution) {
-            name.push_str(&format!("-r{}", fixed(resolution, 0)));
+        for (letter, value, span) in [
+            ('r', self.resolution, entry.resolution),
+            ('c', self.channels, entry.channels),
+            ('n', self.cells, entry.cells),
+        ] {
+            if let Some(value) = other(value, span) {
+                name.push_str(&format!("-{letter}{}", fixed(value, 0)));
+            }
         }
         name
     }
@@ -56,12 +71,19 @@ pub fn plain(value: f64) -> String {
     fixed(value, 3).trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Whether a number follows the letter that a name's rest begins with: `-c8`, not `-cells`.
+fn has_size(rest: &str, letter: &str) -> bool {
+    rest.strip_prefix(letter).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 /// The network that a name is of, with the size that it says.
 #[must_use]
 pub fn of_name<'e>(entries: &'e [ZooView], name: &str) -> Option<(&'e ZooView, Chosen)> {
     let fits = |entry: &&ZooView| {
         let rest = name.strip_prefix(entry.name.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("-w") || rest.starts_with("-r"))
+        rest.is_some_and(|rest| {
+            rest.is_empty() || ["-w", "-r", "-c", "-n"].iter().any(|part| has_size(rest, part))
+        })
     };
     let entry = entries.iter().filter(fits).max_by_key(|entry| entry.name.len())?;
     let mut chosen = Chosen::usual(entry);
@@ -70,6 +92,8 @@ pub fn of_name<'e>(entries: &'e [ZooView], name: &str) -> Option<(&'e ZooView, C
         match part.chars().next() {
             Some('w') => chosen.width = number.or(chosen.width),
             Some('r') => chosen.resolution = number.or(chosen.resolution),
+            Some('c') => chosen.channels = number.or(chosen.channels),
+            Some('n') => chosen.cells = number.or(chosen.cells),
             _ => {}
         }
     }
@@ -118,6 +142,12 @@ mod tests {
                 resolution: span(32.0, 1024.0, 16.0, 224.0),
                 ..entry("mobilenet-v2", "MobileNet")
             },
+            ZooView {
+                resolution: span(8.0, 224.0, 8.0, 32.0),
+                channels: span(4.0, 128.0, 4.0, 36.0),
+                cells: span(3.0, 40.0, 1.0, 20.0),
+                ..entry("darts-cells", "Cells")
+            },
             entry("lenet5", "small"),
             entry("mobilenet-v1", "MobileNet"),
         ]
@@ -126,7 +156,13 @@ mod tests {
     #[test]
     fn names_lead_to_sizes_and_back() {
         let entries = entries();
-        for name in ["mobilenet-v2", "mobilenet-v2-w0.35-r96", "mobilenet-v2-w1.4", "lenet5"] {
+        for name in [
+            "mobilenet-v2",
+            "mobilenet-v2-w0.35-r96",
+            "mobilenet-v2-w1.4",
+            "lenet5",
+            "darts-cells-r16-c8-n8",
+        ] {
             let (entry, chosen) = of_name(&entries, name).unwrap();
             assert_eq!(chosen.name(entry), name);
         }
@@ -141,7 +177,7 @@ mod tests {
         let entries = entries();
         let names: Vec<_> =
             families(&entries).into_iter().map(|(name, all)| (name, all.len())).collect();
-        assert_eq!(names, [("MobileNet", 2), ("small", 1)]);
+        assert_eq!(names, [("MobileNet", 2), ("Cells", 1), ("small", 1)]);
     }
 
     #[test]

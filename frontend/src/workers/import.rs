@@ -9,7 +9,7 @@ use super::host::WorkerHost;
 use super::judge::judge;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
-use super::{Outcome, graph, open, package, saved_files, tiles, what_fits};
+use super::{Outcome, cells, graph, open, package, saved_files, tiles, what_fits};
 use crate::message::{
     Calibrating, GraphFacts, ImportReply, ImportRequest, ModelSource, ReferenceFacts, TiledRegion,
     trouble,
@@ -64,6 +64,12 @@ impl Importer {
             ImportRequest::Zoo => Ok((ImportReply::Zoo(tilewright_app::zoo::list()?), Vec::new())),
             ImportRequest::ZooSize(name) => {
                 Ok((ImportReply::ZooSize(tilewright_app::zoo::size(&name)?), Vec::new()))
+            }
+            ImportRequest::CellChoices => {
+                Ok((ImportReply::CellChoices(cells::choices()), Vec::new()))
+            }
+            ImportRequest::Cells(draft) => {
+                Ok((ImportReply::Cells(Box::new(cells::facts(draft)?)), Vec::new()))
             }
             ImportRequest::Fit => {
                 Ok((ImportReply::Fit(Box::new(what_fits::fit(say)?)), Vec::new()))

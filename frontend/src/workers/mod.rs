@@ -1,5 +1,7 @@
 //! What runs inside the web workers. The work itself is plain Rust, tested on the host.
 
+#[cfg(feature = "importer")]
+pub mod cells;
 mod checks;
 #[cfg(feature = "float")]
 pub mod float;

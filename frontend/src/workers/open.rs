@@ -29,7 +29,10 @@ const COMPARED: usize = 8;
 struct Source<'b> {
     /// Name for people.
     name: &'b str,
+    /// Whether it comes from a file, which may be a text of cells.
+    is_file: bool,
     model: Model,
+    /// The network, if it is built by code.
     network: Option<Network>,
     /// Files of samples.
     samples: Vec<Vec<u8>>,
@@ -88,16 +91,21 @@ fn read<'b>(
                 .collect();
             let beside = |path: &str| Ok(beside(&data, path));
             let given = ModelFile { name, bytes: Arc::<Vec<u8>>::clone(&file), beside: &beside };
-            let model = import(&given, &dims, host)?;
+            let network = networks::of_file(&given)?;
+            let model = match &network {
+                Some(network) => network.float().clone(),
+                None => import(&given, &dims, host)?,
+            };
             let samples = buffers.collect();
-            Ok(Source { name, model, network: None, samples, file, data, dims })
+            Ok(Source { name, is_file: true, model, network, samples, file, data, dims })
         }
         ModelSource::Zoo(name) => {
             let network = networks::network(name)?;
             let model = network.float().clone();
             let file = Arc::default();
             let (network, samples) = (Some(network), buffers);
-            Ok(Source { name, model, network, samples, file, data: Vec::new(), dims: Vec::new() })
+            let (is_file, data, dims) = (false, Vec::new(), Vec::new());
+            Ok(Source { name, is_file, model, network, samples, file, data, dims })
         }
     }
 }
@@ -291,11 +299,11 @@ fn facts(read: &Source<'_>, model: &Model, calibration: Calibration) -> ModelFac
     ModelFacts {
         name: model.name.clone(),
         file: match &read.network {
-            Some(network) => format!("zoo:{}", network.name),
-            None => read.name.to_owned(),
+            Some(network) if !read.is_file => format!("zoo:{}", network.name),
+            _ => read.name.to_owned(),
         },
         file_bytes: read.file.len() as u64,
-        sha256: if read.network.is_some() { String::new() } else { sha256(&read.file) },
+        sha256: if read.is_file { sha256(&read.file) } else { String::new() },
         inputs: ports(&model.inputs),
         outputs: ports(&model.outputs),
         operators: u32::try_from(model.nodes.len()).unwrap_or(u32::MAX),

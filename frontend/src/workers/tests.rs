@@ -1,6 +1,7 @@
 //! From the bundled files to an image and a comparison, as the page asks for it.
 #![cfg(feature = "importer")]
 
+mod cells;
 mod float;
 mod sparsity;
 mod tiles;
