@@ -177,3 +177,41 @@ async fn own_samples_calibrate_and_what_holds_none_is_refused() {
     browser.text_when("quantised-how", |text| text.contains("made-up")).await;
     browser.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cells_are_made_and_open_as_the_file_that_their_text_is() {
+    let browser = on(&static_host::serve(dist().join("page"), "p")).await;
+    browser.click("open-zoo").await;
+    browser.click("open-cells").await;
+    let text = "return document.querySelector('[data-testid=cells-text]')?.value ?? ''";
+    browser.text_when("cells-size", |text| text.contains("MACs")).await;
+    let before = browser.text_when("cells-cost", |text| text.contains("Both")).await;
+    set(&browser, "cells-normal-2-0-operation", "3").await;
+    let cost = browser.text_when("cells-cost", |text| *text != *before).await;
+    assert!(cost.contains("modelled"), "{cost}");
+    set(&browser, "zoo-made-cells", "3").await;
+    set(&browser, "zoo-made-channels", "8").await;
+    let fresh = "return document.querySelector('[data-testid=cells-result]').dataset.stale";
+    while browser.script(fresh, Vec::new()).await != json!("false") {}
+    let text = browser.script(text, Vec::new()).await;
+    let text = text.as_str().unwrap();
+    assert!(text.contains("cells 3\nchannels 8\n"), "{text}");
+    assert!(text.contains("normal=[('skip_connect', 0)"), "{text}");
+    browser.click("cells-open").await;
+    browser.text_when("verdict", |text| text.contains("cells-r32-c8-n3")).await;
+    let address = browser.client.current_url().await.unwrap();
+    assert!(address.fragment().unwrap().contains("sha256"), "{address}");
+    browser.find("seeded").await;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cells.txt");
+    fs::write(&path, text.replace("cells 3", "cells 5")).unwrap();
+    browser.give_file("open-file", &path).await;
+    browser.text_when("verdict", |text| text.contains("cells-r32-c8-n5")).await;
+    fs::write(&path, "Dear diary").unwrap();
+    browser.give_file("open-file", &path).await;
+    let trouble = browser.text_when("trouble", |text| text.contains("Genotype(")).await;
+    assert!(trouble.contains("Line 1"), "{trouble}");
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}

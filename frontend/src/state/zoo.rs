@@ -27,6 +27,9 @@ pub struct Zoo {
 impl State {
     pub(super) fn show_zoo(&mut self, is_open: bool, effects: &mut Vec<Effect>) {
         self.zoo.is_open = is_open;
+        if is_open {
+            self.cells.is_open = false;
+        }
         if is_open && self.zoo.entries.is_none() && self.task(Job::Zoo).is_none() {
             self.clear(Place::Zoo);
             let request = self.begin(Job::Zoo, "Building the networks of the zoo");

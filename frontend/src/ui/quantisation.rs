@@ -149,7 +149,8 @@ fn choice(props: &Props) -> Html {
         Origin::Zoo(_) => None,
         Origin::File(file) => file.calibration.map(|_| "Those that you dropped".to_owned()),
     };
-    let random = matches!(&props.model.origin, Origin::File(file) if file.calibration.is_none() && !is_seeded);
+    let has_none = matches!(&props.model.origin, Origin::File(file) if file.calibration.is_none());
+    let random = has_none && !is_seeded;
     let files = match &quantising.samples {
         Samples::Files(files) => Some(files),
         Samples::Given | Samples::Random => None,
