@@ -99,8 +99,7 @@ fn run_on(
     let firmware = emulated::firmware(&board).unwrap();
     let image = tables.build();
     let elf = FirmwareImage::new(&firmware, image.bytes(), &board).unwrap().elf;
-    // The last compute step is followed by its layer's mark.
-    let step = tables.steps.len() as u32 - 2;
+    let step = tables.steps.len() as u32 - 1;
     let address = address(&board, tensors) + 2 * BYTES;
     let job = Job {
         board: board.id,

@@ -162,6 +162,7 @@ pub fn no_plan(error: PlanError) -> Diagnostic {
         }
         PlanError::Exits(error) => {
             let what_to_do = match error {
+                ExitError::States => "Leave exits out for this model.",
                 ExitError::OneOutput => {
                     "Give a model with an output at each exit, or leave exits out."
                 }

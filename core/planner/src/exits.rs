@@ -14,6 +14,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 use tilewright_board::Board;
+use tilewright_model::Model;
 use tilewright_plan::{After, CyclePoint, Instruction, Io, Plan, Program, Subnetwork};
 use tilewright_report::{ExitRow, Modelled, Timeline};
 
@@ -105,6 +106,9 @@ pub enum ExitError {
     /// The model has one output.
     #[error("the model has one output, and so no exit before the last")]
     OneOutput,
+    /// Outputs of the model are what runs keep for the next.
+    #[error("the model keeps states from run to run, which an early end would not make")]
+    States,
     /// Runs work on several frames.
     #[error("an exit ends one frame, but each run of the program works on {0}")]
     Frames(u16),
@@ -129,12 +133,13 @@ pub enum ExitError {
     },
 }
 
-/// Gives a plan the exits that the options ask for. Plans without a program have none.
+/// Gives a plan of a model the exits that the options ask for. Plans without a program have none.
 ///
 /// # Errors
 /// [`PlanError::Exits`] if the model or the program is not for them, [`PlanError::Stopped`] if nobody waits.
 pub fn add(
     plan: &mut Plan,
+    model: &Model,
     board: &Board,
     costs: &CostCache,
     options: &Options,
@@ -146,6 +151,9 @@ pub fn add(
     let outputs = main.outputs.len() / usize::from(main.frames.max(1));
     if outputs < 2 {
         return Err(ExitError::OneOutput.into());
+    }
+    if !model.states.is_empty() {
+        return Err(ExitError::States.into());
     }
     if options.exits.subnetworks {
         for output in 0..narrow::<u16>(outputs) {

@@ -421,7 +421,7 @@ pub fn described(
 ) -> Result<Planned, PlanError> {
     let Made { recipe, mut plan } = made;
     let costs = CostCache::on(board);
-    exits::add(&mut plan, board, &costs, options)?;
+    exits::add(&mut plan, model, board, &costs, options)?;
     let (card, frames) = (options.card_in(board), options.frames.get());
     let timeline = simulate::predict(&plan, board, &costs, options)?;
     let memory = MemoryMap::of(&plan);

@@ -87,7 +87,7 @@ fn set_after(tables: &mut Tables, step: usize, after: [Option<After>; 3]) {
     tables.steps[step] = record.to_record();
 }
 
-/// Core: 0 maximum of input and what DMA fetched from flash, 2 a pool of the input, 4 a copy of what
+/// Core: 0 maximum of input and what DMA fetched from flash, 1 a pool of the input, 2 a copy of what
 /// DMA sent to SDRAM and back. DMA: 0 fetches, 1 sends, 2 fetches again.
 fn tables() -> Tables {
     tables_for(BOARDS[0])
@@ -108,7 +108,7 @@ fn tables_for(board: &'static str) -> Tables {
     tables.external_flash_bytes = STORE_ALIGNMENT as u32 + u32::from(ROWS) * PITCH;
     tables.program();
     set_after(&mut tables, 0, after(1, 0));
-    set_after(&mut tables, 4, after(1, 2));
+    set_after(&mut tables, 2, after(1, 2));
     let copies = [
         tables.copy(outside(Space::ExternalFlash), inside(1), [None; 3]),
         tables.copy(inside(2), outside(Space::ExternalRam), after(0, 0)),
@@ -151,7 +151,7 @@ fn run_with(tables: &Tables, external_flash: Vec<u8>, card: Option<CardJob>) -> 
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch {
-            step: 4,
+            step: 2,
             address,
             rows: 1,
             row_bytes: BYTES,
@@ -235,7 +235,7 @@ fn what_nobody_waits_for_is_a_race_that_is_told() {
 fn a_lane_that_waits_for_its_waiter_is_told() {
     let mut tables = tables();
     let fetch = tables.steps.len() - 3;
-    set_after(&mut tables, fetch, after(0, 4));
+    set_after(&mut tables, fetch, after(0, 2));
     let message = fault(&tables);
     assert!(message.contains("it waits for a step that cannot be complete"), "{message}");
 }
@@ -312,7 +312,7 @@ fn a_card_that_fails_beside_dma_is_told() {
         tables.program();
         let mut second = after(1, 0);
         second[1] = after(2, 0)[0];
-        set_after(&mut tables, 2, second);
+        set_after(&mut tables, 1, second);
         let on_card =
             Span { space: Space::Card as u8, offset: STORE_ALIGNMENT as u32, ..inside(0) };
         let fetch = tables.copy(outside(Space::ExternalFlash), inside(1), [None; 3]);

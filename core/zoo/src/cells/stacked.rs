@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn sizes_stand_on_lines_of_their_own_and_comments_are_not_read() {
         let text = format!(
-            "# my cells\r\n cells 5 # few\r\nGenotype = {}\nresolution  64\n# cells 9\n",
+            "# my cells\r\n cells 5 # few\r\nmine = {}\nresolution  64\n# cells 9\n",
             Published::DeffArts001.text()
         );
         let stacked = read(&text).unwrap();
@@ -158,7 +158,7 @@ mod tests {
         assert!(wrong("\ncells many\nGenotype()").starts_with("line 2: 'many' is no number"));
         assert!(wrong("cells 3\n\ncells 3").starts_with("line 3: 'cells' stands a second"));
         let said = wrong("cells 3\n# é\nGenotype(normal=[('conv', 0)])");
-        assert!(said.starts_with("line 3, column 19: there is no operation 'conv'"), "{said}");
+        assert!(said.starts_with("line 3, column 20: there is no operation 'conv'"), "{said}");
         assert!(wrong("Dear diary").starts_with("line 1, column"), "{}", wrong("Dear diary"));
         assert!(wrong("").contains("the end"), "{}", wrong(""));
         assert!(wrong(&"#".repeat(MOST_BYTES + 1)).contains("at most"));
