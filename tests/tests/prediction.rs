@@ -26,9 +26,9 @@ const MISSES_OUTSIDE: [(&str, u64); 5] = [
     ("fully_connected", 110),
 ];
 /// Likewise in the chip's memories: how much of a small kernel's code those before it leave where it is kept, calibration
-/// cannot know, since it runs one other before each. Of the 4,100 cycles of a softmax some 500 are such,
+/// cannot know, since it runs one other before each. Of the 4,100 cycles of a softmax some 500 are such (the tables are older than the firmware's exits),
 /// and of the 4,900 of a fully connected layer of ten outputs.
-const MISSES: [(&str, u64); 2] = [("softmax", 115), ("fully_connected", 105)];
+const MISSES: [(&str, u64); 2] = [("softmax", 120), ("fully_connected", 105)];
 /// What a network of 900,000 cycles on the L4R5 takes for code depends on which lines of its small flash cache the
 /// firmware's code shares with kernels.
 const NETWORK_PERMILLE: u64 = 36;
