@@ -78,9 +78,11 @@ fn take_steps(
     }
 }
 
-/// Writes the rows where they are wanted, and says the record in the form that is wanted.
+/// Writes the rows where they are wanted, and says the record in the form that is wanted; what was cancelled
+/// says so by its exit code.
 fn told<T: Serialize, R>(
     out: &Out,
+    end: End,
     record: &T,
     columns: &[CsvColumn<R>],
     rows: &[R],
@@ -93,7 +95,11 @@ fn told<T: Serialize, R>(
     if let Some(path) = &out.csv {
         outputs::write(path, Readers::All, csv_table(columns, rows).as_bytes())?;
     }
-    Ok(Said::well(if out.json.json { json(record)? } else { words(record) }))
+    let said = Said::well(if out.json.json { json(record)? } else { words(record) });
+    Ok(match end {
+        End::Whole => said,
+        End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
+    })
 }
 
 /// The command that is running, without the folder of the program.

@@ -68,18 +68,15 @@ pub fn exits(options: &ExploreExits) -> Result<Said, Diagnostic> {
     let report = report(&planned.report, &outputs, &answers, &confidences)
         .map_err(|error| wrong(&error, "--thresholds"))?;
     let record = WithKinds::of(report);
-    let said = told(
+    told(
         &options.out,
+        end,
         &record,
         &COLUMNS,
         &record.report.thresholds,
         |record| words(&record.report),
         |record| scatter(&record.report),
-    )?;
-    Ok(match end {
-        End::Whole => said,
-        End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
-    })
+    )
 }
 
 fn wrong(error: &ExitError, place: &str) -> Diagnostic {

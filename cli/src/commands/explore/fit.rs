@@ -21,7 +21,7 @@ pub fn fit(options: &ExploreFit) -> Result<Said, Diagnostic> {
         cancel.check()?;
     }
     let record = experiment.report();
-    told(&options.out, &record, &COLUMNS, &record.cells, words, scatter)
+    told(&options.out, End::Whole, &record, &COLUMNS, &record.cells, words, scatter)
 }
 
 /// A cell, as comma-separated values.

@@ -46,18 +46,15 @@ pub fn genotypes(options: &ExploreGenotypes) -> Result<Said, Diagnostic> {
         outputs::write(path, Readers::All, said::costs(&report).as_bytes())?;
     }
     let record = WithKinds::of(report);
-    let said = told(
+    told(
         out,
+        end,
         &record,
         &said::COLUMNS,
         &record.report.genotypes,
         |record| said::words(&record.report),
         |record| said::scatter(&record.report),
-    )?;
-    Ok(match end {
-        End::Whole => said,
-        End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
-    })
+    )
 }
 
 fn wrong(error: &ExploreError, place: &str) -> Diagnostic {

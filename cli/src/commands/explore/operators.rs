@@ -44,18 +44,15 @@ pub fn operators(options: &ExploreOperators) -> Result<Said, Diagnostic> {
     }
     known(&mut experiment, &rows);
     let record = WithKinds::of(experiment.report());
-    let said = told(
+    told(
         &options.out,
+        end,
         &record,
         &said::columns(),
         &said::rows(&record.report),
         |record| said::words(&record.report),
         |record| said::scatter(&record.report),
-    )?;
-    Ok(match end {
-        End::Whole => said,
-        End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
-    })
+    )
 }
 
 /// The cores that are asked for, each once.

@@ -13,7 +13,7 @@ use tilewright_report::{
     plain,
 };
 
-use super::{End, command, series, some, take_steps, told};
+use super::{command, series, some, take_steps, told};
 use crate::args::explore::ExploreScale;
 use crate::text::{BOLD, DIM, Side, Table, bytes, number};
 use crate::{Said, files, interrupt, load, outputs};
@@ -39,18 +39,15 @@ pub fn scale(options: &ExploreScale) -> Result<Said, Diagnostic> {
     let mut experiment = experiment.map_err(|error| wrong(&error, backbone, options))?;
     let end = take_steps(&mut experiment, &cancel, &board.id)?;
     let record = WithKinds::of(experiment.report());
-    let said = told(
+    told(
         &options.out,
+        end,
         &record,
         &COLUMNS,
         &record.report.sizes,
         |record| words(&record.report),
         |record| scatter(&record.report),
-    )?;
-    Ok(match end {
-        End::Whole => said,
-        End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
-    })
+    )
 }
 
 fn wrong(error: &ExploreError, backbone: &str, options: &ExploreScale) -> Diagnostic {

@@ -14,7 +14,7 @@ use tilewright_runner::Native;
 
 use super::all_cores::on_all_cores;
 use super::rows::{Row, Rows};
-use super::{End, command, series, some, stop, told};
+use super::{command, series, some, stop, told};
 use crate::args::explore::ExploreSweep;
 use crate::args::{ModelFile, Quantised};
 use crate::progress::Teller;
@@ -42,18 +42,15 @@ pub fn sweep(options: &ExploreSweep) -> Result<Said, Diagnostic> {
     let rows: Vec<SweepRow> = keys.iter().filter_map(|key| rows.get(key).cloned()).collect();
     let of = keys.len();
     let record = WithKinds::of(Record { rows, of });
-    let said = told(
+    told(
         &options.out,
+        end,
         &record,
         &COLUMNS,
         &record.report.rows,
         |record| words(&record.report),
         |record| scatter(&record.report),
-    )?;
-    Ok(match end {
-        End::Whole => said,
-        End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
-    })
+    )
 }
 
 impl Row for SweepRow {
