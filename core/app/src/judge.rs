@@ -9,7 +9,7 @@ use tilewright_check::reference::{
     layer_outputs,
 };
 use tilewright_model::{Data, Model, RunError};
-use tilewright_plan::Plan;
+use tilewright_plan::{Plan, Program};
 use tilewright_planner::Planned;
 use tilewright_protocol::Invoke;
 use tilewright_report::{
@@ -112,8 +112,7 @@ struct Judged<'r> {
 
 /// The numbers of the outputs that the main program makes of each frame.
 fn of_main(plan: &Plan) -> Range<u16> {
-    let main = plan.main.as_ref().map_or(0, |main| main.outputs.len());
-    0..u16::try_from(main / usize::from(plan.frames())).unwrap_or(u16::MAX)
+    0..plan.main.as_ref().map_or(0, Program::outputs_of_frame)
 }
 
 impl<'r> Judged<'r> {

@@ -154,8 +154,7 @@ pub fn check(plan: &Plan, model: &Model, board: &Board) -> Result<Proof, CheckEr
     }
     let started = follow.clone();
     // Of several models the first has the main program.
-    let each = |count: usize| count / usize::from(main.frames.max(1));
-    let own = [each(main.inputs.len()), each(main.outputs.len())];
+    let own = [main.inputs_of_frame(), main.outputs_of_frame()].map(usize::from);
     let mut is_made: Vec<bool> = (0..model.outputs.len()).map(|output| output < own[1]).collect();
     let (inputs, outputs) = (part(&model.inputs, 0..own[0])?, part(&model.outputs, 0..own[1])?);
     follow.run(main, [inputs, outputs], &mut proof)?;

@@ -243,6 +243,24 @@ pub struct Program {
     pub outputs: Vec<Io>,
 }
 
+impl Program {
+    /// How many inputs each frame has.
+    #[must_use]
+    pub fn inputs_of_frame(&self) -> u16 {
+        self.of_frame(&self.inputs)
+    }
+
+    /// How many outputs each frame has.
+    #[must_use]
+    pub fn outputs_of_frame(&self) -> u16 {
+        self.of_frame(&self.outputs)
+    }
+
+    fn of_frame(&self, all: &[Io]) -> u16 {
+        u16::try_from(all.len() / usize::from(self.frames.max(1))).unwrap_or(u16::MAX)
+    }
+}
+
 /// A program that may run instead of the main one: it makes some outputs of the model from some of its inputs, and
 /// computes nothing that these do not need. Of a network with exits each makes one output.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,7 +19,6 @@ use tilewright_plan::{After, CyclePoint, Instruction, Io, Plan, Program, Subnetw
 use tilewright_report::{ExitRow, Modelled, Timeline};
 
 use crate::costs::CostCache;
-use crate::narrow::narrow;
 use crate::{Options, PlanError, simulate};
 
 /// Which exits a plan has.
@@ -148,7 +147,7 @@ pub fn add(
         return Ok(());
     }
     let Some(main) = plan.main.take() else { return Ok(()) };
-    let outputs = main.outputs.len() / usize::from(main.frames.max(1));
+    let outputs = main.outputs_of_frame();
     if outputs < 2 {
         return Err(ExitError::OneOutput.into());
     }
@@ -156,9 +155,9 @@ pub fn add(
         return Err(ExitError::States.into());
     }
     if options.exits.subnetworks {
-        for output in 0..narrow::<u16>(outputs) {
+        for output in 0..outputs {
             let program = needed::subnetwork(plan, &main, output);
-            let inputs = 0..narrow::<u16>(main.inputs.len() / usize::from(main.frames.max(1)));
+            let inputs = 0..main.inputs_of_frame();
             let (outputs, latency) = (output..output + 1, None);
             plan.subnetworks.push(Subnetwork { inputs, outputs, latency, program });
         }
@@ -196,11 +195,11 @@ pub fn rows(plan: &Plan, timeline: &Timeline) -> Vec<ExitRow> {
     if plan.subnetworks.is_empty() && !has_exits {
         return Vec::new();
     }
-    let outputs = main.outputs.len() / usize::from(main.frames.max(1));
+    let outputs = main.outputs_of_frame();
     let row = |(output, io): (u16, &Io)| {
         let own = plan.subnetworks.iter().find(|subnetwork| subnetwork.outputs.start == output);
         let ends = exit(output).map(|step| until(timeline, &core[step].after, step));
-        let is_last = usize::from(output) + 1 == outputs;
+        let is_last = output + 1 == outputs;
         let whole = (has_exits && is_last).then(|| timeline.end());
         let at = |end: CyclePoint| end.since(Default::default());
         ExitRow {
@@ -210,7 +209,7 @@ pub fn rows(plan: &Plan, timeline: &Timeline) -> Vec<ExitRow> {
             exit_us: ends.or(whole).map(|end| Modelled::new(at(end).at(timeline.clock_hz))),
         }
     };
-    (0u16..).zip(main.outputs.iter().take(outputs)).map(row).collect()
+    (0u16..).zip(main.outputs.iter().take(outputs.into())).map(row).collect()
 }
 
 /// When a step of the core, which takes no time, is reached: all before it and what it waits for have ended.

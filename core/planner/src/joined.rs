@@ -169,15 +169,11 @@ fn one_plan(parts: &[(&Plan, usize, usize)]) -> Result<Plan, JoinError> {
         nodes += node_count;
         model_tensors += tensor_count;
         if let Some(main) = &plan.main {
-            inputs += per_frame(main, main.inputs.len());
-            outputs += per_frame(main, main.outputs.len());
+            inputs += main.inputs_of_frame();
+            outputs += main.outputs_of_frame();
         }
     }
     Ok(all)
-}
-
-fn per_frame(program: &Program, count: usize) -> u16 {
-    narrow(count / usize::from(program.frames.max(1)))
 }
 
 /// Whether a plan keeps nothing that the programs of others would write over.
@@ -264,8 +260,8 @@ fn take(all: &mut Plan, plan: &Plan, shift: &Shift) {
     }
     if let Some(main) = &plan.main {
         let program = Program { name: plan.model.clone(), ..shift.program(main) };
-        let inputs = shift.inputs..shift.inputs + per_frame(&program, program.inputs.len());
-        let outputs = shift.outputs..shift.outputs + per_frame(&program, program.outputs.len());
+        let inputs = shift.inputs..shift.inputs + program.inputs_of_frame();
+        let outputs = shift.outputs..shift.outputs + program.outputs_of_frame();
         match all.main {
             None => all.main = Some(program),
             Some(_) => {

@@ -8,7 +8,7 @@ mod separated;
 #[cfg(test)]
 mod tests;
 
-use tilewright_zoo::cells::INPUTS;
+use tilewright_zoo::cells::{CellKind, INPUTS};
 
 pub(crate) use cell::{row, rows};
 pub(crate) use fan::CHOICES;
@@ -84,7 +84,7 @@ impl Supernet {
         let (mut inputs, mut channels) = ([first; INPUTS], sizes.channels);
         let mut cells = Vec::with_capacity(sizes.cells);
         for index in 0..sizes.cells {
-            let is_reduction = index == sizes.cells / 3 || index == 2 * sizes.cells / 3;
+            let is_reduction = CellKind::in_stack(index, sizes.cells) == CellKind::Reduction;
             if is_reduction {
                 channels *= 2;
             }

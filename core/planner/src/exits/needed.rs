@@ -7,8 +7,8 @@ use super::lanes::{kept, sequence};
 
 /// The program that makes one output of each frame.
 pub fn subnetwork(plan: &Plan, main: &Program, output: u16) -> Program {
-    let outputs = main.outputs.len() / usize::from(main.frames.max(1));
-    let own = main.outputs.iter().skip(output.into()).step_by(outputs.max(1));
+    let outputs = main.outputs_of_frame().max(1);
+    let own = main.outputs.iter().skip(output.into()).step_by(outputs.into());
     let outputs: Vec<_> = own.cloned().collect();
     let mut live = Live::default();
     for view in outputs.iter().filter_map(|io| plan.views.get(io.view as usize)) {

@@ -131,6 +131,12 @@ impl CellKind {
             Self::Reduction => "reduce",
         }
     }
+
+    /// That of cell `index`, from 0, of a stack: two at thirds of it reduce.
+    #[must_use]
+    pub const fn in_stack(index: usize, cells: usize) -> Self {
+        if index == cells / 3 || index == 2 * cells / 3 { Self::Reduction } else { Self::Normal }
+    }
 }
 
 impl fmt::Display for CellKind {

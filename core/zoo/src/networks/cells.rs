@@ -67,11 +67,6 @@ impl Stack {
             _ => Err(format!("{} channels: give an even number", self.channels)),
         }
     }
-
-    /// Whether cell `index`, from 0, halves height and width.
-    const fn is_reduction(&self, index: usize) -> bool {
-        index == self.cells / 3 || index == 2 * self.cells / 3
-    }
 }
 
 /// A cell under construction.
@@ -164,9 +159,10 @@ pub(crate) fn of_genotype(genotype: &Genotype, stack: &Stack) -> Result<Built, S
     let (mut two_before, mut before, mut channels) = (stem, stem, stack.channels);
     for index in 0..stack.cells {
         net.scope(format!("cell{index}"));
-        let (kind, of) = match stack.is_reduction(index) {
-            true => (CellKind::Reduction, &genotype.reduction),
-            false => (CellKind::Normal, &genotype.normal),
+        let kind = CellKind::in_stack(index, stack.cells);
+        let of = match kind {
+            CellKind::Reduction => &genotype.reduction,
+            CellKind::Normal => &genotype.normal,
         };
         if kind == CellKind::Reduction {
             channels *= 2;

@@ -41,8 +41,8 @@ impl Stack {
     fn places(&self) -> impl Iterator<Item = Place> + '_ {
         let (mut before, mut channels) = (self.resolution, self.channels);
         (0..self.cells).map(move |index| {
-            let reduces = self.is_reduction(index);
-            let kind = if reduces { CellKind::Reduction } else { CellKind::Normal };
+            let kind = CellKind::in_stack(index, self.cells);
+            let reduces = kind == CellKind::Reduction;
             let side = if reduces { before.div_ceil(2) } else { before };
             if reduces {
                 channels = channels.saturating_mul(2);
