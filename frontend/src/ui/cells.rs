@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{HtmlDialogElement, HtmlSelectElement};
 use yew::prelude::*;
 
 use super::cells_drawing::drawing_of;
-use super::choice::Choice;
+use super::choice::{Choice, chosen, use_value};
+use super::modal::use_modal;
 use super::parts::{kind_tag, trouble_box};
 use super::zoo::{shape, slider};
 use crate::message::{CellChoices, CellDraft, CellEdge, CellFacts, ZooSize};
@@ -36,20 +36,7 @@ pub struct Props {
 
 #[component]
 pub fn CellsDialog(props: &Props) -> Html {
-    let node = use_node_ref();
-    {
-        let node = node.clone();
-        use_effect_with(props.cells.is_open, move |is_open| {
-            let Some(dialog) = node.cast::<HtmlDialogElement>() else { return };
-            match (*is_open, dialog.open()) {
-                (true, false) => {
-                    let _ = dialog.show_modal();
-                }
-                (false, true) => dialog.close(),
-                _ => {}
-            }
-        });
-    }
+    let node = use_modal(props.cells.is_open);
     let onclose = props.on.reform(|_: yew::Event| Event::ShowCells(false));
     html! {
         <dialog ref={node} class="zoo cells" aria-labelledby="cells-heading" data-testid="cells" {onclose}>
@@ -208,23 +195,12 @@ struct PickProps {
 /// A drop-down list of numbered names.
 #[component]
 fn Pick(props: &PickProps) -> Html {
-    let node = use_node_ref();
-    {
-        let (node, value) = (node.clone(), props.value);
-        // As for [`Choice`]: a browser ignores which option is marked once a person has chosen.
-        use_effect(move || {
-            if let Some(select) = node.cast::<HtmlSelectElement>() {
-                select.set_value(&value.to_string());
-            }
-        });
-    }
+    let node = use_value(props.value.to_string().into());
     let onchange = {
         let on_choose = props.on_choose.clone();
-        Callback::from(move |event: yew::Event| {
-            let select: Option<HtmlSelectElement> = event.target_dyn_into();
-            let value = select.and_then(|select| select.value().parse().ok());
-            value.into_iter().for_each(|value| on_choose.emit(value));
-        })
+        chosen(&Callback::from(move |value: String| {
+            value.parse().into_iter().for_each(|value| on_choose.emit(value));
+        }))
     };
     let option = |(index, name): (usize, &String)| {
         html! { <option key={index} value={index.to_string()}>{ name }</option> }

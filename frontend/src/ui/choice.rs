@@ -24,23 +24,8 @@ pub struct Props {
 /// A drop-down list that always shows `value`.
 #[component]
 pub fn Choice(props: &Props) -> Html {
-    let node = use_node_ref();
-    {
-        let (node, value) = (node.clone(), props.value.clone());
-        // After each drawing: once a person has chosen, a browser ignores which option is marked.
-        use_effect(move || {
-            if let Some(select) = node.cast::<HtmlSelectElement>() {
-                select.set_value(&value);
-            }
-        });
-    }
-    let on_choose = props.on_choose.clone();
-    let onchange = Callback::from(move |event: yew::Event| {
-        let select: Option<HtmlSelectElement> = event.target_dyn_into();
-        if let Some(select) = select {
-            on_choose.emit(select.value());
-        }
-    });
+    let node = use_value(props.value.clone());
+    let onchange = chosen(&props.on_choose);
     let id = format!("pick-{}", props.id);
     let obstacle = |(name, why): &(String, String)| format!("{name}: {why}");
     let obstacles: Vec<String> = props.obstacles.iter().map(obstacle).collect();
@@ -61,4 +46,27 @@ pub fn Choice(props: &Props) -> Html {
             }) }
         </select>
     }
+}
+
+/// The node of a `select` element that shows `value` whatever a person chose.
+#[hook]
+pub fn use_value(value: AttrValue) -> NodeRef {
+    let node = use_node_ref();
+    let of_effect = node.clone();
+    // After each drawing: once a person has chosen, a browser ignores which option is marked.
+    use_effect(move || {
+        if let Some(select) = of_effect.cast::<HtmlSelectElement>() {
+            select.set_value(&value);
+        }
+    });
+    node
+}
+
+/// Says the value that a person chose.
+pub fn chosen(on_choose: &Callback<String>) -> Callback<yew::Event> {
+    let on_choose = on_choose.clone();
+    Callback::from(move |event: yew::Event| {
+        let select: Option<HtmlSelectElement> = event.target_dyn_into();
+        select.into_iter().for_each(|select| on_choose.emit(select.value()));
+    })
 }

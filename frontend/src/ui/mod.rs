@@ -22,6 +22,7 @@ mod later;
 mod layers;
 mod live_table;
 mod memory;
+mod modal;
 mod overview;
 mod panel;
 mod parts;

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use tilewright_report::{Family, FitReport, Kind, Technique};
-use web_sys::HtmlDialogElement;
 use yew::prelude::*;
 
 use super::chart::px;
+use super::modal::use_modal;
 use super::parts::{kind_tag, trouble_box};
 use crate::state::{Event, Fit, Place};
 use crate::view_model::what_fits::{Mark, Row, View, view};
@@ -31,21 +31,8 @@ pub struct Props {
 
 #[component]
 pub fn FitDialog(props: &Props) -> Html {
-    let node = use_node_ref();
+    let node = use_modal(props.fit.is_open);
     let family = use_state(|| Family::V1);
-    {
-        let node = node.clone();
-        use_effect_with(props.fit.is_open, move |is_open| {
-            let Some(dialog) = node.cast::<HtmlDialogElement>() else { return };
-            match (*is_open, dialog.open()) {
-                (true, false) => {
-                    let _ = dialog.show_modal();
-                }
-                (false, true) => dialog.close(),
-                _ => {}
-            }
-        });
-    }
     let close = props.on.reform(|_: MouseEvent| Event::ShowFit(false));
     html! {
         <dialog ref={node} class="zoo fit" aria-labelledby="fit-heading" data-testid="fit"

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use web_sys::{HtmlDialogElement, HtmlInputElement};
 use yew::prelude::*;
 
+use super::modal::use_modal;
 use super::parts::trouble_box;
 use crate::message::{ZooSize, ZooView};
 use crate::state::{Event, Place, Zoo};
@@ -23,20 +24,7 @@ pub struct Props {
 
 #[component]
 pub fn ZooDialog(props: &Props) -> Html {
-    let node = use_node_ref();
-    {
-        let node = node.clone();
-        use_effect_with(props.zoo.is_open, move |is_open| {
-            let Some(dialog) = node.cast::<HtmlDialogElement>() else { return };
-            match (*is_open, dialog.open()) {
-                (true, false) => {
-                    let _ = dialog.show_modal();
-                }
-                (false, true) => dialog.close(),
-                _ => {}
-            }
-        });
-    }
+    let node = use_modal(props.zoo.is_open);
     let onclose = props.on.reform(|_: yew::Event| Event::ShowZoo(false));
     // A click beside what the dialog holds is one on the dialog itself.
     let onclick = {
