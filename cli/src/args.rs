@@ -2,6 +2,7 @@
 
 pub mod board;
 pub mod explore;
+mod train;
 mod values;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
 use tilewright_report::{Integrity, Kernels, Objective, Outputs, Packing, PlanSettings, choice};
 
+pub use train::Train;
 pub use values::Limits;
 use values::{bytes, dimension, frames, limits, part, period};
 
@@ -50,6 +52,8 @@ pub enum Command {
     Overlay(Overlay),
     /// Make the smallest weights of a model zero, and write it as ONNX or TensorFlow Lite
     Prune(Prune),
+    /// Train a network anew on small labelled images, and write it as ONNX with samples to quantise on
+    Train(Train),
     /// Compare grids of tiles by SRAM, time and what is computed again, or write the model in tiles
     Tile(Tile),
     /// Write a model in another format: its float form as ONNX, its int8 form as TensorFlow Lite

@@ -19,6 +19,7 @@ mod reorder;
 pub mod run;
 pub mod serve;
 pub mod tile;
+pub mod train;
 pub mod verify;
 pub mod zoo;
 

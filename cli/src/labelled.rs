@@ -1,15 +1,20 @@
-//! Labelled images from idx files, of MNIST and its kin.
+//! Labelled images from idx files, of MNIST and its kin, or from an array.
 
 use std::io::Read;
 use std::path::Path;
 
 use tilewright_app::{Blame, Diagnostic};
+use tilewright_formats::input::{NpyValues, parse_npy};
 use tilewright_formats::{IdxError, idx_images, idx_labels};
+use tilewright_search::Samples;
 
 use crate::files;
 
 /// Largest file that is read, and most bytes that a packed one may hold.
 const LIMIT: u64 = 256 << 20;
+
+/// Classes of the images of an array, which come in turn.
+const CLASSES: usize = 10;
 
 /// Images of one size, each with its class.
 #[derive(Debug)]
@@ -64,6 +69,58 @@ pub fn of_folder(folder: &Path, parts: &[&str], most: usize) -> Result<LabelledI
         pixels: images.pixels[..count * images.height * images.width].to_vec(),
         labels: labels[..count].to_vec(),
     })
+}
+
+/// At most `images` images of a folder's idx files, or of an array whose images are of ten classes in turn.
+///
+/// # Errors
+/// If there are none, or they are damaged.
+pub fn samples(path: &Path, side: usize, images: usize) -> Result<Samples, Diagnostic> {
+    match path.is_dir() {
+        true => resized(path, &["train", "t10k"], side, images),
+        false => of_array(path, side, images),
+    }
+}
+
+/// Those of [`of_folder`], in another size.
+///
+/// # Errors
+/// As [`of_folder`], or if the images have no pixels.
+pub fn resized(
+    folder: &Path,
+    parts: &[&str],
+    side: usize,
+    most: usize,
+) -> Result<Samples, Diagnostic> {
+    let LabelledImages { height, width, pixels, labels } = of_folder(folder, parts, most)?;
+    Samples::new(&pixels, [height, width], &labels, side).map_err(|error| {
+        wrong(format!("Of the images, {error}."), folder, "Give images that are larger.")
+    })
+}
+
+fn of_array(path: &Path, side: usize, most: usize) -> Result<Samples, Diagnostic> {
+    let what_to_do = "Give a folder of idx files, or an array of bytes, images x height x width x 1, \
+                      whose images are of ten classes in turn.";
+    let bytes = files::read(path, "data", LIMIT)?;
+    let array = parse_npy(&bytes)
+        .map_err(|error| wrong(format!("The array is wrong: {error}."), path, what_to_do))?;
+    let (dims, values) = (array.dims, array.values);
+    let [count, height, width] = match dims[..] {
+        [count, height, width] | [count, height, width, 1] => [count, height, width],
+        _ => {
+            let what = format!("The array has the dimensions {dims:?}.");
+            return Err(wrong(what, path, what_to_do));
+        }
+    };
+    let NpyValues::U8(values) = values else {
+        let what = "The array holds no unsigned bytes.".to_owned();
+        return Err(wrong(what, path, what_to_do));
+    };
+    let count = count.min(most);
+    let size = count.saturating_mul(height).saturating_mul(width);
+    let labels: Vec<u8> = (0..count).map(|index| (index % CLASSES) as u8).collect();
+    Samples::new(values.get(..size).unwrap_or(&values), [height, width], &labels, side)
+        .map_err(|error| wrong(format!("Of the images, {error}."), path, what_to_do))
 }
 
 fn wrong(what: String, place: &Path, what_to_do: &str) -> Diagnostic {

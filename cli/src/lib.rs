@@ -65,6 +65,7 @@ pub fn run(compare: Option<CompareFloat>) -> ExitCode {
         Command::Plan(options) => commands::plan::plan(&options),
         Command::Overlay(options) => commands::overlay::overlay(&options),
         Command::Prune(options) => commands::prune::prune(&options),
+        Command::Train(options) => commands::train::train(&options),
         Command::Tile(options) => commands::tile::tile(&options),
         Command::Export(options) => commands::export::export(&options),
         Command::Explore(options) => commands::explore::explore(&options),

@@ -58,7 +58,7 @@ fn cells_are_found_kept_drawn_and_built() {
     let output =
         search(&digits(), &[&["--steps", "12", "--trade-off", "0,1"], &files[..]].concat());
     let text = said(&output, 0);
-    for part in ["12 of 12", "Γ = 1, seed 0", "tilewright zoo stack", "cells.g1.txt --cells 3"] {
+    for part in ["12 of 12", "Γ = 1, seed 0", "tilewright train", "cells.g1.txt --data"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     let rows = std::fs::read_to_string(log).unwrap();
@@ -68,9 +68,8 @@ fn cells_are_found_kept_drawn_and_built() {
     // Eight figures, of two series each with its mark in the legend.
     assert_eq!(picture.matches("<path class").count(), 8 * 2 * (12 + 1));
     let (found, network) = (at("cells.g1.txt"), at("cells.onnx"));
-    let size = ["--cells", "3", "--channels", "4", "--resolution", "8", "--colours", "1"];
-    let stack = [&["zoo", "stack", &found, "-o", &network], &size[..]].concat();
-    said(&tilewright(&stack), 0);
+    assert!(std::fs::read_to_string(&found).unwrap().contains("channels 4\nresolution 8"));
+    said(&tilewright(&["export", &found, "-o", &network]), 0);
 }
 
 #[test]

@@ -180,7 +180,7 @@ pub struct ExploreSearch {
     /// Keep the search in this file, and go on with it; several searches each have a file beside it
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Write the cells for `zoo stack`; those of several searches into a file each, beside this one
+    /// Write the cells, a model file with the network's size; those of several searches into a file each, beside this one
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

@@ -19,6 +19,8 @@ use tilewright_explore::Experiment;
 use tilewright_planner::Stop;
 use tilewright_report::{CsvColumn, Point, Scatter, Series, csv_table};
 
+pub(super) use all_cores::on_all_cores;
+
 use super::json;
 use crate::args::explore::{Explore, Out};
 use crate::outputs::{self, Readers};
@@ -45,7 +47,7 @@ fn stop(cancel: &Cancel) -> Stop {
 
 /// How an experiment ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     /// All steps are done.
     Whole,
     /// Ctrl-C.

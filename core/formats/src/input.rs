@@ -6,7 +6,7 @@ mod png_file;
 use thiserror::Error;
 use tilewright_model::{DType, Data, Shape, Tensor};
 
-pub use npy::{NpyArray, NpyError, NpyValues, parse as parse_npy};
+pub use npy::{NpyArray, NpyError, NpyValues, parse as parse_npy, write as write_npy};
 
 /// Largest difference in height or width that is padded instead of resized.
 const MOST_PADDING: usize = 8;

@@ -2,9 +2,11 @@
 //! innermost and never reorder a sum, so that results are the same on every host.
 
 pub(crate) mod depthwise;
+pub(crate) mod entropy;
 pub(crate) mod norm;
 pub(crate) mod pointwise;
 pub(crate) mod pool;
+pub(crate) mod window;
 
 /// Values below 0 become 0.
 pub(crate) fn rectified(x: &[f32]) -> Vec<f32> {

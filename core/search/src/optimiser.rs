@@ -9,6 +9,12 @@ const DECAY: f32 = 3e-4;
 /// Largest norm of the gradient by the layers' weights.
 const CLIP: f64 = 5.0;
 
+/// A learning rate that falls as half a cosine from `first` to `last` times it, when `part` of all steps are done.
+pub(crate) fn annealed(first: f32, part: f64, last: f64) -> f32 {
+    let cosine = f64::midpoint(1.0, libm::cos(part * std::f64::consts::PI));
+    first * (last + (1.0 - last) * cosine) as f32
+}
+
 /// Stochastic gradient descent with momentum.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Descent {

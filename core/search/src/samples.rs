@@ -15,6 +15,14 @@ pub struct Samples {
     labels: Vec<u8>,
 }
 
+/// Images and their classes.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    /// Images × height × width × colours.
+    pub pixels: Vec<f32>,
+    pub labels: Vec<u8>,
+}
+
 /// Why there are no samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SamplesError {
@@ -117,13 +125,30 @@ impl Samples {
         self.labels.len()
     }
 
-    pub(crate) fn image(&self, index: usize) -> &[f32] {
+    /// Pixels of an image, height × width × colours, from 0 to 1: each colour is the grey.
+    ///
+    /// # Panics
+    /// If there is no such image.
+    pub fn image(&self, index: usize, colours: usize) -> impl Iterator<Item = f32> + '_ {
         let size = self.side * self.side;
-        &self.pixels[index * size..][..size]
+        let grey = &self.pixels[index * size..][..size];
+        grey.iter().flat_map(move |pixel| std::iter::repeat_n(*pixel, colours))
     }
 
-    pub(crate) fn label(&self, index: usize) -> u8 {
-        self.labels[index]
+    /// The class of each image.
+    #[must_use]
+    pub fn labels(&self) -> &[u8] {
+        &self.labels
+    }
+
+    /// These images, in so many colours.
+    pub(crate) fn batch(&self, images: impl Iterator<Item = usize>, colours: usize) -> Batch {
+        let mut batch = Batch { pixels: Vec::new(), labels: Vec::new() };
+        for index in images {
+            batch.pixels.extend(self.image(index, colours));
+            batch.labels.push(self.labels[index]);
+        }
+        batch
     }
 
     /// A number that other samples hardly have: FNV-1a.
@@ -165,10 +190,10 @@ mod tests {
         let samples = Samples::new(&images, [28, 28], &[0, 1, 2, 9], 16).unwrap();
         assert_eq!([samples.images(), samples.classes(), samples.side()], [4, 10, 16]);
         let before = image.iter().map(|value| f32::from(*value)).sum::<f32>() / 784.0 / 255.0;
-        let after = samples.image(3).iter().sum::<f32>() / 256.0;
+        let after = samples.image(3, 1).sum::<f32>() / 256.0;
         assert!((before - after).abs() < 1e-4, "{before} {after}");
         let same = Samples::new(&images, [28, 28], &[0, 1, 2, 9], 28).unwrap();
-        assert!((same.image(0)[100] - 100.0 / 255.0).abs() < 1e-6);
+        assert!((same.image(0, 3).nth(301).unwrap() - 100.0 / 255.0).abs() < 1e-6);
         assert_ne!(same.fingerprint(), samples.fingerprint());
     }
 

@@ -8,12 +8,12 @@ use thiserror::Error;
 use tilewright_zoo::cells::{CellFault, CellKind, Genotype, OperationCosts};
 
 use crate::architecture::Architecture;
-use crate::optimiser::{Adam, Descent};
+use crate::optimiser::{Adam, Descent, annealed};
 use crate::random::Random;
-use crate::samples::Samples;
+use crate::samples::{Batch, Samples};
 use crate::settings::{Settings, SettingsError};
 use crate::state::StateError;
-use crate::supernet::{Batch, Supernet, Wanted};
+use crate::supernet::{Supernet, Wanted};
 
 /// A batch that leaves this much cross entropy knows less than nothing: ten equal classes have 2.3.
 const MOST_LOSS: f64 = 100.0;
@@ -71,14 +71,19 @@ pub struct Diverged {
     pub is_validation: bool,
 }
 
+impl Diverged {
+    /// Nothing, if the cross entropy of a step is a number that may still fall.
+    pub(crate) fn check(step: usize, loss: f64, is_validation: bool) -> Result<(), Self> {
+        let is_usual = loss.is_finite() && loss < MOST_LOSS;
+        if is_usual { Ok(()) } else { Err(Self { step, loss, is_validation }) }
+    }
+}
+
 impl fmt::Display for Diverged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { step, loss, is_validation } = self;
         let images = if *is_validation { "validation" } else { "training" };
-        write!(
-            f,
-            "the search diverged in step {step}: the cross entropy of its {images} images is "
-        )?;
+        write!(f, "it diverged in step {step}: the cross entropy of its {images} images is ")?;
         if loss.is_finite() { write!(f, "{loss:.3e}") } else { f.write_str("no number") }
     }
 }
@@ -245,17 +250,13 @@ impl Search {
     }
 
     fn check(&self, loss: f64, is_validation: bool) -> Result<(), SearchError> {
-        if loss.is_finite() && loss < MOST_LOSS {
-            return Ok(());
-        }
-        Err(SearchError::Diverged(Diverged { step: self.done() + 1, loss, is_validation }))
+        Diverged::check(self.done() + 1, loss, is_validation).map_err(SearchError::Diverged)
     }
 
     /// Learning rate of the layers in the step that comes.
     fn rate(&self) -> f32 {
         let part = self.done() as f64 / self.settings.steps as f64;
-        let cosine = f64::midpoint(1.0, libm::cos(part * std::f64::consts::PI));
-        self.settings.weight_rate * (LAST_RATE + (1.0 - LAST_RATE) * cosine) as f32
+        annealed(self.settings.weight_rate, part, LAST_RATE)
     }
 
     /// The images of the step that comes, in an order that is another one in each epoch.
@@ -265,11 +266,6 @@ impl Search {
         let of_epoch = half.len() / size;
         let (epoch, index) = (self.done() / of_epoch, self.done() % of_epoch);
         let order = Random::new(self.settings.seed, purpose + epoch as u64).order(half.len());
-        let mut batch = Batch { pixels: Vec::new(), labels: Vec::with_capacity(size) };
-        for at in &order[index * size..][..size] {
-            batch.pixels.extend_from_slice(self.samples.image(half[*at]));
-            batch.labels.push(self.samples.label(half[*at]));
-        }
-        batch
+        self.samples.batch(order[index * size..][..size].iter().map(|at| half[*at]), 1)
     }
 }

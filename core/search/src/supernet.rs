@@ -3,7 +3,6 @@
 
 mod cell;
 mod fan;
-mod layout;
 mod separated;
 #[cfg(test)]
 mod tests;
@@ -12,13 +11,15 @@ use tilewright_zoo::cells::{CellKind, INPUTS};
 
 pub(crate) use cell::{row, rows};
 pub(crate) use fan::CHOICES;
-pub(crate) use layout::Wanted;
 
+use crate::kernels::entropy::Entropy;
 use crate::kernels::norm::{denormalise, normalise};
 use crate::kernels::pointwise::Product;
+use crate::kernels::window::Window;
+use crate::layout::{Layout, Slot};
 use crate::random::Random;
+use crate::samples::Batch;
 use cell::{Cell, KeptCell, Shape};
-use layout::{Layout, Slot};
 use separated::Learnt;
 
 /// The stem has so many times the channels of the first cells.
@@ -48,18 +49,21 @@ pub(crate) type Shares = [Vec<[f32; CHOICES]>; 2];
 pub(crate) struct Supernet {
     sizes: Sizes,
     layout: Layout,
+    /// Of the stem.
+    window: Window,
     stem: Slot,
     cells: Vec<Cell>,
     dense: Slot,
     bias: Slot,
 }
 
-/// Images and their classes.
-#[derive(Clone, Debug)]
-pub(crate) struct Batch {
-    /// Images × height × width × colours.
-    pub pixels: Vec<f32>,
-    pub labels: Vec<u8>,
+/// What a step wants the gradient by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// The layers' weights.
+    Weights,
+    /// The architecture's.
+    Architecture,
 }
 
 /// What a batch gives.
@@ -78,7 +82,8 @@ pub(crate) struct Pass {
 impl Supernet {
     pub fn new(sizes: Sizes) -> Self {
         let mut layout = Layout::default();
-        let patch = WINDOW * WINDOW * sizes.colours;
+        let window = Window::centred(WINDOW, 1, 1, sizes.side);
+        let patch = window.taps() * sizes.colours;
         let stem = layout.take(patch * STEM * sizes.channels, patch);
         let first = Shape { side: sizes.side, channels: STEM * sizes.channels };
         let (mut inputs, mut channels) = ([first; INPUTS], sizes.channels);
@@ -95,7 +100,7 @@ impl Supernet {
         let features = inputs[1].channels;
         let dense = layout.take(features * sizes.classes, features);
         let bias = layout.take(sizes.classes, features);
-        Self { sizes, layout, stem, cells, dense, bias }
+        Self { sizes, layout, window, stem, cells, dense, bias }
     }
 
     /// How many weights there are.
@@ -110,11 +115,11 @@ impl Supernet {
     /// A batch forward and backward.
     pub fn pass(&self, batch: &Batch, shares: &Shares, weights: &[f32], wanted: Wanted) -> Pass {
         let images = batch.labels.len();
-        let patches = self.patches(&batch.pixels);
+        let patches = self.window.patches(&batch.pixels, self.sizes.colours);
         let stem = self.stem_product(images);
         let mut results = vec![vec![0.0f32; stem.pixels * stem.outputs]];
         stem.forward(&patches, self.stem.of(weights), &mut results[0]);
-        let inverse = normalise(&mut results[0], stem.outputs);
+        let moments = normalise(&mut results[0], stem.outputs);
         let mut kept: Vec<KeptCell> = Vec::with_capacity(self.cells.len());
         for (index, cell) in self.cells.iter().enumerate() {
             let inputs = [&results[index.saturating_sub(1)][..], &results[index][..]];
@@ -153,39 +158,17 @@ impl Supernet {
         }
         if wanted == Wanted::Weights {
             let dy = &mut by_results[0];
-            denormalise(dy, &results[0], &inverse);
+            denormalise(dy, &results[0], &moments);
             stem.weights(&patches, dy, self.stem.of_mut(&mut pass.by_weights));
         }
         pass
     }
 
     const fn stem_product(&self, images: usize) -> Product {
-        let inputs = WINDOW * WINDOW * self.sizes.colours;
+        let inputs = self.window.taps() * self.sizes.colours;
         let outputs = STEM * self.sizes.channels;
         let pixels = images * self.sizes.side * self.sizes.side;
         Product { pixels, inputs, outputs, x_stride: inputs, y_stride: outputs }
-    }
-
-    /// What the stem's window sees at each pixel, with zeros around the image.
-    fn patches(&self, pixels: &[f32]) -> Vec<f32> {
-        let (side, colours) = (self.sizes.side, self.sizes.colours);
-        let mut patches = Vec::with_capacity(pixels.len() * WINDOW * WINDOW);
-        for image in pixels.chunks_exact(side * side * colours) {
-            for at in 0..side * side {
-                for tap in 0..WINDOW * WINDOW {
-                    let y = (at / side + tap / WINDOW).checked_sub(WINDOW / 2);
-                    let x = (at % side + tap % WINDOW).checked_sub(WINDOW / 2);
-                    match y.zip(x).filter(|(y, x)| *y < side && *x < side) {
-                        Some((y, x)) => {
-                            patches
-                                .extend_from_slice(&image[(y * side + x) * colours..][..colours]);
-                        }
-                        None => patches.extend((0..colours).map(|_| 0.0)),
-                    }
-                }
-            }
-        }
-        patches
     }
 
     /// The mean of each channel, a dense layer, and the cross entropy of what it says.
@@ -213,7 +196,10 @@ impl Supernet {
             for (mean, row) in means.iter().zip(dense.chunks_exact(classes)) {
                 values.iter_mut().zip(row).for_each(|(value, weight)| *value += mean * weight);
             }
-            let mut by_values = self.entropy(&values, usize::from(*label), pass);
+            let Entropy { loss, is_right, mut by_values } =
+                Entropy::of(&values, usize::from(*label));
+            pass.loss += loss;
+            pass.correct += usize::from(is_right);
             by_values.iter_mut().for_each(|by_value| *by_value /= images as f32);
             let by_mean = |row: &[f32]| {
                 part * row.iter().zip(&by_values).fold(0.0, |sum, (w, by)| sum + w * by)
@@ -232,18 +218,5 @@ impl Supernet {
             }
         }
         pass.loss /= images as f64;
-    }
-
-    /// Adds the cross entropy of an image to the pass; its gradient by the classes' values.
-    fn entropy(&self, values: &[f32], label: usize, pass: &mut Pass) -> Vec<f32> {
-        let most = values.iter().fold(f32::NEG_INFINITY, |most, value| most.max(*value));
-        let powers: Vec<f64> =
-            values.iter().map(|value| libm::exp(f64::from(*value) - f64::from(most))).collect();
-        let sum: f64 = powers.iter().sum();
-        pass.loss += libm::log(sum) + f64::from(most) - f64::from(values[label]);
-        pass.correct += usize::from(values[label] == most);
-        let mut by_values: Vec<f32> = powers.iter().map(|power| (power / sum) as f32).collect();
-        by_values[label] -= 1.0;
-        by_values
     }
 }

@@ -37,7 +37,7 @@ const TABLE: &[(&str, May)] = &[
     ("report", May::Only(&["plan", "board"])),
     ("desk", May::Only(&["board", "plan", "report"])),
     ("zoo", May::Only(&["model"])),
-    ("search", May::Only(&["zoo"])),
+    ("search", May::Only(&["model", "zoo"])),
     ("tflite-schema", May::Only(&[])),
     ("formats", May::Only(&["model", "tflite-schema"])),
     ("float", May::Only(&["app", "formats", "report", "model"])),

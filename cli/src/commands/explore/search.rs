@@ -1,6 +1,5 @@
 //! `tilewright explore search`: cells by DEff-ARTS.
 
-mod data;
 mod figures;
 mod words;
 
@@ -17,13 +16,14 @@ use tilewright_search::{
     MOST_COST_TABLE_BYTES, Row, Samples, Search, SearchError, Settings, StateError, TradeOff,
     cost_table,
 };
-use tilewright_zoo::cells::OperationCosts;
+use tilewright_zoo::Stack;
+use tilewright_zoo::cells::{OperationCosts, Stacked};
 
 use crate::args::explore::ExploreSearch;
 use crate::commands::json;
 use crate::outputs::{self, Readers};
 use crate::progress::Teller;
-use crate::{Said, complain, files, interrupt};
+use crate::{Said, complain, files, interrupt, labelled};
 
 /// A step of the largest networks takes some seconds, and its end is waited for.
 const GRACE: Duration = Duration::from_secs(60);
@@ -64,7 +64,7 @@ struct Found {
 /// Searches with every trade-off and every seed, each on a core.
 pub fn search(options: &ExploreSearch) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c_within(GRACE)?;
-    let samples = Arc::new(data::samples(&options.data, options.resolution, options.images)?);
+    let samples = Arc::new(labelled::samples(&options.data, options.resolution, options.images)?);
     let costs = costs(options.costs.as_deref())?;
     let jobs = jobs(options, &costs);
     outputs_apart(options, &jobs)?;
@@ -258,7 +258,14 @@ fn one(
     let costs = search.settings().operation_costs();
     let file = options.output.as_ref().map(|path| marked(path, &job.mark));
     if let Some(path) = &file {
-        outputs::write(path, Readers::All, format!("{genotype}\n").as_bytes())?;
+        let stack = Stack {
+            cells: options.cells,
+            channels: options.channels,
+            resolution: options.resolution,
+            colours: 1,
+        };
+        let stacked = Stacked { genotype: genotype.clone(), stack };
+        outputs::write(path, Readers::All, stacked.to_string().as_bytes())?;
     }
     Ok(Found {
         trade_off: job.settings.trade_off.weight,

@@ -56,6 +56,22 @@ pub enum NpyError {
     Unsupported(String),
 }
 
+/// An array file of 32-bit floats, in C order, little-endian.
+#[must_use]
+pub fn write(dims: &[usize], values: &[f32]) -> Vec<u8> {
+    let dims: String = dims.iter().map(|dim| format!("{dim}, ")).collect();
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({dims}), }}");
+    // Magic number, version, length, header and a line's end are a multiple of 64 bytes.
+    const BEFORE: usize = MAGIC.len() + 2 + 2;
+    let length = (BEFORE + header.len() + 1).next_multiple_of(64) - BEFORE;
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    bytes.extend(u16::try_from(length).unwrap_or(u16::MAX).to_le_bytes());
+    bytes.extend(format!("{header:<width$}\n", width = length - 1).bytes());
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    bytes
+}
+
 /// Reads an array file.
 ///
 /// # Errors

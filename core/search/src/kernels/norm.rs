@@ -4,8 +4,32 @@
 /// Added to variances.
 const EPSILON: f32 = 1e-5;
 
-/// Makes each channel of `rows` have mean 0 and variance 1; 1 / deviation of each channel.
-pub(crate) fn normalise(rows: &mut [f32], channels: usize) -> Vec<f32> {
+/// What the channels of some rows were before.
+#[derive(Clone, Debug)]
+pub(crate) struct Moments {
+    pub mean: Vec<f32>,
+    /// 1 / deviation.
+    pub inverse: Vec<f32>,
+}
+
+impl Moments {
+    /// Those of several batches as one.
+    pub fn mean<'m>(all: impl Iterator<Item = &'m Self> + Clone) -> Self {
+        let count = all.clone().count().max(1) as f32;
+        let channels = all.clone().next().map_or(0, |moments| moments.mean.len());
+        let (mut mean, mut variance) = (vec![0.0f32; channels], vec![0.0f32; channels]);
+        for moments in all {
+            mean.iter_mut().zip(&moments.mean).for_each(|(sum, mean)| *sum += mean / count);
+            let inverse = variance.iter_mut().zip(&moments.inverse);
+            inverse.for_each(|(sum, inverse)| *sum += 1.0 / (inverse * inverse) / count);
+        }
+        let inverse = variance.iter().map(|variance| 1.0 / variance.sqrt()).collect();
+        Self { mean, inverse }
+    }
+}
+
+/// Makes each channel of `rows` have mean 0 and variance 1.
+pub(crate) fn normalise(rows: &mut [f32], channels: usize) -> Moments {
     let count = (rows.len() / channels) as f32;
     let mean = means(rows, channels);
     let mut inverse = vec![0.0f32; channels];
@@ -19,11 +43,12 @@ pub(crate) fn normalise(rows: &mut [f32], channels: usize) -> Vec<f32> {
     for row in rows.chunks_exact_mut(channels) {
         row.iter_mut().zip(&inverse).for_each(|(value, inverse)| *value *= inverse);
     }
-    inverse
+    Moments { mean, inverse }
 }
 
 /// Turns a gradient by normalised rows, `dy`, into one by the rows before.
-pub(crate) fn denormalise(dy: &mut [f32], normalised: &[f32], inverse: &[f32]) {
+pub(crate) fn denormalise(dy: &mut [f32], normalised: &[f32], moments: &Moments) {
+    let inverse = &moments.inverse;
     let channels = inverse.len();
     let count = (dy.len() / channels) as f32;
     let mean = means(dy, channels);

@@ -1,34 +1,24 @@
-//! Pools of 3×3 values. Padding neither counts nor is the largest.
+//! Pools. Padding neither counts nor is the largest.
 
-/// Where a pool of 3×3 values reads.
+use super::window::Window;
+
+/// A pool of what a window sees.
 #[derive(Clone, Debug)]
-pub(crate) struct Pool {
-    side_in: usize,
-    side_out: usize,
-    /// For each output coordinate, the first input and the one behind the last.
-    reads: Vec<std::ops::Range<usize>>,
-}
+pub(crate) struct Pool(pub Window);
 
 impl Pool {
-    pub fn new(stride: usize, side_in: usize) -> Self {
-        let side_out = side_in.div_ceil(stride);
-        let range = |output: usize| {
-            let middle = output * stride;
-            middle.saturating_sub(1)..(middle + 2).min(side_in)
-        };
-        Self { side_in, side_out, reads: (0..side_out).map(range).collect() }
-    }
-
     /// Calls with each pixel of the output and each pixel of the input that it reads.
     fn each(&self, images: usize, mut call: impl FnMut(usize, usize, usize)) {
+        let Window { down: rows, across: columns } = &self.0;
         for image in 0..images {
-            for (row, down) in self.reads.iter().enumerate() {
-                for (column, across) in self.reads.iter().enumerate() {
-                    let to = (image * self.side_out + row) * self.side_out + column;
+            for (row, down) in rows.reads.iter().enumerate() {
+                for (column, across) in columns.reads.iter().enumerate() {
+                    let to = (image * rows.outputs() + row) * columns.outputs() + column;
                     let count = down.len() * across.len();
-                    for y in down.clone() {
-                        for x in across.clone() {
-                            call(to, (image * self.side_in + y) * self.side_in + x, count);
+                    for y in down {
+                        let line = (image * rows.inputs() + y.other) * columns.inputs();
+                        for x in across {
+                            call(to, line + x.other, count);
                         }
                     }
                 }
@@ -36,17 +26,13 @@ impl Pool {
         }
     }
 
-    /// How many images `x` is.
-    pub const fn images(&self, x: &[f32], channels: usize) -> usize {
-        x.len() / (self.side_in * self.side_in * channels)
-    }
-
     fn outputs(&self, images: usize, channels: usize) -> usize {
-        images * self.side_out * self.side_out * channels
+        images * self.0.pixels_out() * channels
     }
 
     /// The largest values, and the pixel that each is of.
-    pub fn largest(&self, x: &[f32], images: usize, channels: usize) -> Largest {
+    pub fn largest(&self, x: &[f32], channels: usize) -> Largest {
+        let images = self.0.images(x, channels);
         let length = self.outputs(images, channels);
         let mut found = Largest { values: vec![f32::NEG_INFINITY; length], from: vec![0; length] };
         self.each(images, |to, from, _| {
@@ -63,7 +49,8 @@ impl Pool {
     }
 
     /// The means.
-    pub fn average(&self, x: &[f32], images: usize, channels: usize) -> Vec<f32> {
+    pub fn average(&self, x: &[f32], channels: usize) -> Vec<f32> {
+        let images = self.0.images(x, channels);
         let mut y = vec![0.0f32; self.outputs(images, channels)];
         self.each(images, |to, from, count| {
             let part = 1.0 / count as f32;
@@ -75,8 +62,8 @@ impl Pool {
     }
 
     /// dx += what the means' gradient gives back.
-    pub fn average_back(&self, dy: &[f32], dx: &mut [f32], images: usize, channels: usize) {
-        self.each(images, |to, from, count| {
+    pub fn average_back(&self, dy: &[f32], dx: &mut [f32], channels: usize) {
+        self.each(self.0.images(dx, channels), |to, from, count| {
             let part = 1.0 / count as f32;
             let dx = &mut dx[from * channels..][..channels];
             let dy = &dy[to * channels..][..channels];

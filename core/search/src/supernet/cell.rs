@@ -3,8 +3,8 @@
 use tilewright_zoo::cells::INPUTS;
 
 use super::fan::{CHOICES, Fan, KeptFan, Spoke};
-use super::layout::Layout;
 use super::separated::{KeptSqueezed, Learnt, Squeezed};
+use crate::layout::Layout;
 
 /// The row of architecture weights of the edge to step `step`, from 0, of node `input`.
 pub(crate) const fn row(step: usize, input: usize) -> usize {

@@ -1,11 +1,12 @@
 //! All edges that leave one node of a cell: what they share is done once.
 
-use super::layout::{Layout, Wanted};
+use super::Wanted;
 use super::separated::{Kept, KeptSqueezed, Learnt, Separated, Squeezed};
-use crate::kernels::depthwise::Window;
-use crate::kernels::norm::{denormalise, normalise};
+use crate::kernels::norm::{Moments, denormalise, normalise};
 use crate::kernels::pool::{Largest, Pool};
+use crate::kernels::window::Window;
 use crate::kernels::{rectified, rectify_back};
+use crate::layout::Layout;
 
 /// Operations that are chosen from, in the order of `Operation::SEARCHED`.
 pub(crate) const CHOICES: usize = 8;
@@ -47,9 +48,9 @@ pub(crate) struct KeptFan {
     separable: [KeptTwice; 2],
     dilated: [Kept; 2],
     largest: Largest,
-    inverse_largest: Vec<f32>,
+    of_largest: Moments,
     average: Vec<f32>,
-    inverse_average: Vec<f32>,
+    of_average: Moments,
     halved: Option<KeptSqueezed>,
 }
 
@@ -81,7 +82,7 @@ impl Fan {
     ) -> Self {
         let blocks = spokes.len();
         let mut separated = |size, dilation, stride, side| {
-            let window = Window::new(size, dilation, stride, side);
+            let window = Window::centred(size, dilation, stride, side);
             Separated::new(layout, window, channels, blocks)
         };
         let separable = [3, 5].map(|size| {
@@ -90,7 +91,8 @@ impl Fan {
         let dilated = [3, 5].map(|size| separated(size, 2, stride, side));
         let halved =
             (stride > 1).then(|| Squeezed::halving(layout, side, channels, channels, blocks));
-        Self { input, spokes, channels, pool: Pool::new(stride, side), separable, dilated, halved }
+        let pool = Pool(Window::centred(3, 1, stride, side));
+        Self { input, spokes, channels, pool, separable, dilated, halved }
     }
 
     /// Adds to the nodes behind what the edges make of this one, each operation by its share.
@@ -103,7 +105,6 @@ impl Fan {
         let (before, behind) = nodes.split_at_mut(self.input + 1);
         let x = &before[self.input];
         let channels = self.channels;
-        let images = self.pool.images(x, channels);
         let mut spread = Vec::with_capacity(x.len() * self.spokes.len());
         for pixel in rectified(x).chunks_exact(channels) {
             self.spokes.iter().for_each(|_| spread.extend_from_slice(pixel));
@@ -116,19 +117,19 @@ impl Fan {
             KeptTwice { first, middle, second }
         });
         let dilated = [0, 1].map(|size| self.dilated[size].forward(&spread, weights));
-        let mut largest = self.pool.largest(x, images, channels);
-        let inverse_largest = normalise(&mut largest.values, channels);
-        let mut average = self.pool.average(x, images, channels);
-        let inverse_average = normalise(&mut average, channels);
+        let mut largest = self.pool.largest(x, channels);
+        let of_largest = normalise(&mut largest.values, channels);
+        let mut average = self.pool.average(x, channels);
+        let of_average = normalise(&mut average, channels);
         let halved = self.halved.as_ref().map(|halved| halved.forward(x, weights));
         let kept = KeptFan {
             spread,
             separable,
             dilated,
             largest,
-            inverse_largest,
+            of_largest,
             average,
-            inverse_average,
+            of_average,
             halved,
         };
         for (block, spoke) in self.spokes.iter().enumerate() {
@@ -165,7 +166,6 @@ impl Fan {
         by_shares: &mut [[f32; CHOICES]],
         learnt: &mut Learnt<'_>,
     ) {
-        let images = self.pool.images(x, self.channels);
         let (before, behind) = by_nodes.split_at_mut(self.input + 1);
         let dx = &mut before[self.input];
         let dy: Vec<&[f32]> = self
@@ -202,11 +202,11 @@ impl Fan {
             }
         }
         let mut sum = self.sum(&dy, share(MAX_POOL));
-        denormalise(&mut sum, &kept.largest.values, &kept.inverse_largest);
+        denormalise(&mut sum, &kept.largest.values, &kept.of_largest);
         kept.largest.back(&sum, dx, self.channels);
         let mut sum = self.sum(&dy, share(AVERAGE_POOL));
-        denormalise(&mut sum, &kept.average, &kept.inverse_average);
-        self.pool.average_back(&sum, dx, images, self.channels);
+        denormalise(&mut sum, &kept.average, &kept.of_average);
+        self.pool.average_back(&sum, dx, self.channels);
         match self.halved.as_ref().zip(kept.halved.as_ref()) {
             Some((halved, kept)) => {
                 halved.backward(kept, self.parts(&dy, share(SKIP)), dx, learnt);

@@ -1,10 +1,11 @@
 //! Operations with weights, each for several edges at once: their channels lie side by side, a block for each edge.
 
-use super::layout::{Layout, Slot, Wanted};
-use crate::kernels::depthwise::Window;
-use crate::kernels::norm::{denormalise, normalise};
+use super::Wanted;
+use crate::kernels::norm::{Moments, denormalise, normalise};
 use crate::kernels::pointwise::Product;
+use crate::kernels::window::Window;
 use crate::kernels::{rectified, rectify_back};
+use crate::layout::{Layout, Slot};
 
 /// A depthwise convolution, a 1×1 one within each block, and a normalisation. The rectifier before is the caller's.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub(crate) struct Kept {
     between: Vec<f32>,
     /// The result.
     pub result: Vec<f32>,
-    inverse: Vec<f32>,
+    moments: Moments,
 }
 
 impl Separated {
@@ -65,8 +66,8 @@ impl Separated {
                 self.product().forward(&between[first..], matrix, &mut result[first..]);
             }
         }
-        let inverse = normalise(&mut result, width);
-        Kept { between, result, inverse }
+        let moments = normalise(&mut result, width);
+        Kept { between, result, moments }
     }
 
     /// Adds to `dx` what `dy`, which is used up, gives back.
@@ -81,7 +82,7 @@ impl Separated {
         let width = self.width();
         let (size_in, size_out) =
             (self.window.pixels_in() * width, self.window.pixels_out() * width);
-        denormalise(&mut dy, &kept.result, &kept.inverse);
+        denormalise(&mut dy, &kept.result, &kept.moments);
         let square = self.channels * self.channels;
         let depthwise = self.depthwise.of(learnt.weights);
         let matrices = self.pointwise.of(learnt.weights).chunks_exact(square);
@@ -145,7 +146,7 @@ pub(crate) struct KeptSqueezed {
     picked: Vec<Vec<f32>>,
     /// The result.
     pub result: Vec<f32>,
-    inverse: Vec<f32>,
+    moments: Moments,
 }
 
 impl Squeezed {
@@ -227,8 +228,8 @@ impl Squeezed {
             }
             all.push(picked);
         }
-        let inverse = normalise(&mut result, width);
-        KeptSqueezed { rectified, picked: all, result, inverse }
+        let moments = normalise(&mut result, width);
+        KeptSqueezed { rectified, picked: all, result, moments }
     }
 
     /// Adds to `dx` what `dy`, which is used up, gives back.
@@ -239,7 +240,7 @@ impl Squeezed {
         dx: &mut [f32],
         learnt: &mut Learnt<'_>,
     ) {
-        denormalise(&mut dy, &kept.result, &kept.inverse);
+        denormalise(&mut dy, &kept.result, &kept.moments);
         let pixels = dy.len() / (self.channels * self.blocks);
         let product = self.product(pixels);
         let mut through = vec![0.0f32; kept.rectified.len()];

@@ -55,13 +55,11 @@ fn goes_on(options: &ExploreSearch) -> &'static str {
     }
 }
 
-/// The command that builds the network.
+/// The command that gives the network weights.
 fn next(options: &ExploreSearch, file: Option<&Path>) -> String {
-    let file = file.map_or("GENOTYPE.txt".to_owned(), |file| file.display().to_string());
-    format!(
-        "Next: tilewright zoo stack {file} --cells {} --channels {} --resolution {} --colours 1 -o cells.onnx",
-        options.cells, options.channels, options.resolution
-    )
+    let file = file.map_or("CELLS.txt".to_owned(), |file| file.display().to_string());
+    let data = options.data.display();
+    format!("Next: tilewright train {file} --data {data} -o cells.onnx")
 }
 
 /// Batches whose mean is said.

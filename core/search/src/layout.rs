@@ -8,8 +8,15 @@ use crate::random::Random;
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     range: Range<usize>,
-    /// Values that a result adds up.
-    fan_in: usize,
+    beginning: Beginning,
+}
+
+/// What weights begin with.
+#[derive(Clone, Copy, Debug)]
+enum Beginning {
+    /// Uniform, with a variance of 1 / (3 · values that a result adds up), as PyTorch begins.
+    OfFanIn(usize),
+    All(f32),
 }
 
 impl Slot {
@@ -32,8 +39,18 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
+    /// Weights of which a result adds up `fan_in`.
     pub fn take(&mut self, length: usize, fan_in: usize) -> Slot {
-        let slot = Slot { range: self.length..self.length + length, fan_in };
+        self.place(length, Beginning::OfFanIn(fan_in))
+    }
+
+    /// Weights that all begin with `value`.
+    pub fn take_all(&mut self, length: usize, value: f32) -> Slot {
+        self.place(length, Beginning::All(value))
+    }
+
+    fn place(&mut self, length: usize, beginning: Beginning) -> Slot {
+        let slot = Slot { range: self.length..self.length + length, beginning };
         self.length += length;
         self.slots.push(slot.clone());
         slot
@@ -49,22 +66,19 @@ impl Layout {
         &self.slots
     }
 
-    /// Weights to begin with: uniform, with a variance of 1 / (3 · fan in), as PyTorch begins.
+    /// Weights to begin with.
     pub fn begin(&self, random: &mut Random) -> Vec<f32> {
         let mut weights = Vec::with_capacity(self.length);
         for slot in &self.slots {
-            let most = 1.0 / (slot.fan_in as f32).sqrt();
-            weights.extend(slot.range.clone().map(|_| random.within(most)));
+            let of_slot = slot.range.clone();
+            match slot.beginning {
+                Beginning::OfFanIn(count) => {
+                    let most = 1.0 / (count as f32).sqrt();
+                    weights.extend(of_slot.map(|_| random.within(most)));
+                }
+                Beginning::All(value) => weights.extend(of_slot.map(|_| value)),
+            }
         }
         weights
     }
-}
-
-/// What a step wants the gradient by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// The layers' weights.
-    Weights,
-    /// The architecture's.
-    Architecture,
 }
