@@ -119,7 +119,8 @@ pub struct ExploreOperators {
     /// Look at cores with a data cache a second time, with the cache switched off: predicted, never run
     #[arg(long)]
     pub without_data_cache: bool,
-    /// Run each operator on the emulated board that holds it and that has at most so many multiply-accumulates
+    /// Run each operator on the emulated board that holds it, if it has at most so many multiply-accumulates, or
+    /// makes at most so many values without any
     #[arg(long, value_name = "MACS", num_args = 0..=1, default_missing_value = "1000000000")]
     pub emulate: Option<u64>,
     /// Keep each run in this file as soon as it is there, a line of JSON each; what is in it already is not run again

@@ -240,7 +240,8 @@ impl Board {
 
     /// The same board with its core's data cache switched off; nothing if it has none. Accesses outside of the chip
     /// and constants in flash wait one by one then, by the same wait states. Memories on the chip have none, so that
-    /// the cache makes no difference there. Firmware switches the cache on: plans for this board are for predictions.
+    /// the cache makes no difference there. Firmware switches the cache on where there is one: of this board there are
+    /// predictions and emulated runs alone.
     #[must_use]
     pub fn without_data_cache(&self) -> Option<Self> {
         self.core.data_cache.as_ref()?;

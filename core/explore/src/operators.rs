@@ -55,10 +55,10 @@ impl OperatorsTarget {
         Some(Self { board, data_cache: DataCacheUse::Off })
     }
 
-    /// The board, if programs can run on it as it is planned for: firmware switches the cache on.
+    /// The board, as it is planned for and emulated.
     #[must_use]
-    pub fn runs(&self) -> Option<&Board> {
-        (self.data_cache != DataCacheUse::Off).then_some(&self.board)
+    pub const fn board(&self) -> &Board {
+        &self.board
     }
 }
 
@@ -147,20 +147,24 @@ impl Operators {
     }
 
     /// The operator of this number as a model of its own, to be planned with strategy `resident` and run on a target;
-    /// nothing if the board does not hold it, or if it has more multiply-accumulates than `most_macs`.
+    /// nothing if the board does not hold it, or it has more multiply-accumulates than `most_macs`, or without any makes
+    /// more values.
     #[must_use]
     pub fn runnable(&self, target: usize, operator: usize, most_macs: u64) -> Option<&Model> {
-        let runs = self.targets.get(target)?.runs().is_some();
         let Operator { model, macs, costs, .. } = self.operators.get(operator)?;
         let fits = costs.get(target).is_some_and(|cost| cost.fits);
-        (runs && fits && *macs <= most_macs).then_some(model)
+        let elements =
+            model.outputs.iter().map(|id| model.tensor(*id).shape.elements().unwrap_or(0));
+        let work = if *macs == 0 { elements.sum::<usize>() as u64 } else { *macs };
+        (fits && work <= most_macs).then_some(model)
     }
 
     /// What a run of an operator on a target is of.
     #[must_use]
     pub fn key(&self, target: usize, operator: usize) -> Option<OperatorKey> {
-        let board = self.targets.get(target)?.board.id.clone();
-        Some(OperatorKey { board, shape: self.operators.get(operator)?.shape.clone() })
+        let OperatorsTarget { board, data_cache } = self.targets.get(target)?;
+        let shape = self.operators.get(operator)?.shape.clone();
+        Some(OperatorKey { board: board.id.clone(), data_cache: *data_cache, shape })
     }
 
     /// Notes what a run of an operator on a target counted.

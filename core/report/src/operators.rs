@@ -143,14 +143,14 @@ pub struct DepthwiseShare {
 }
 
 /// Whether a core has a data cache, and uses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataCacheUse {
     /// It has none.
     Absent,
     /// It is on.
     On,
-    /// It is switched off: nothing runs then, everything is predicted.
+    /// It is switched off.
     Off,
 }
 
@@ -220,6 +220,8 @@ impl OperatorsCore {
 pub struct OperatorKey {
     /// Board id.
     pub board: String,
+    /// Whether its data cache is used.
+    pub data_cache: DataCacheUse,
     /// The operator.
     pub shape: OperatorShape,
 }

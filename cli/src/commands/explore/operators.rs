@@ -133,8 +133,7 @@ fn emulate(
     if missing.is_empty() {
         return Ok(End::Whole);
     }
-    let boards: Vec<&Board> =
-        experiment.targets().iter().filter_map(OperatorsTarget::runs).collect();
+    let boards: Vec<&Board> = experiment.targets().iter().map(OperatorsTarget::board).collect();
     let emulation = Emulation::on(&boards, cancel)?;
     on_all_cores(
         missing.len(),
@@ -142,7 +141,7 @@ fn emulate(
         "operators emulated",
         |_: &mut (), piece| {
             let Place { target, operator } = missing[piece];
-            let board = experiment.targets().get(target).and_then(OperatorsTarget::runs);
+            let board = experiment.targets().get(target).map(OperatorsTarget::board);
             let (Some(model), Some(board), Some(of)) = (
                 experiment.runnable(target, operator, most_macs),
                 board,
@@ -161,8 +160,7 @@ fn emulate(
 fn known(experiment: &mut Operators, rows: &Rows<'_, OperatorRow>) {
     for Place { target, operator } in places(experiment).collect::<Vec<_>>() {
         let key = experiment.key(target, operator);
-        let runs = experiment.targets().get(target).is_some_and(|target| target.runs().is_some());
-        if let Some(row) = key.filter(|_| runs).and_then(|key| rows.get(&key)) {
+        if let Some(row) = key.and_then(|key| rows.get(&key)) {
             experiment.ran(target, operator, row.run);
         }
     }

@@ -127,7 +127,7 @@ pub fn words(record: &OperatorsReport) -> String {
 
 /// What switching the cache off means here.
 const WITHOUT_CACHE: &str = "With its data cache off a core waits for each word of weights in flash; memories on the chip have no wait states \
-     either way. Nothing is emulated so.";
+     either way. It is emulated so too, with the firmware as it is.";
 
 /// A row for each core, and the answers to each sentence.
 fn several(cores: &[OperatorsCore]) -> String {
