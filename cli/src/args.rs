@@ -1,6 +1,7 @@
 //! The command line's words. Scripts rely on them.
 
 pub mod board;
+mod check;
 pub mod explore;
 mod train;
 mod values;
@@ -16,6 +17,7 @@ use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
 use tilewright_report::{Integrity, Kernels, Objective, Outputs, Packing, PlanSettings, choice};
 
+pub use check::Check;
 pub use train::Train;
 pub use values::Limits;
 use values::{bytes, dimension, frames, limits, part, period};
@@ -47,6 +49,8 @@ pub enum Command {
     Inspect(Inspect),
     /// Plan a model on a board
     Plan(Plan),
+    /// Test that a model fits limits, and needs no more than was accepted last: for continuous integration
+    Check(Check),
     /// Compare what bringing operands from external memory to SRAM gives, overlay by overlay and
     /// budget by budget
     Overlay(Overlay),

@@ -81,7 +81,9 @@ pub fn text(model: &str, columns: &[Column], board: &Board) -> String {
     text
 }
 
-fn said(value: Value) -> String {
+/// A figure for people.
+#[must_use]
+pub fn said(value: Value) -> String {
     match value {
         Value::Flag(true) => "yes".to_owned(),
         Value::Flag(false) => "no".to_owned(),

@@ -5,6 +5,7 @@ use tilewright_app::Diagnostic;
 pub mod allocate;
 pub mod board;
 pub mod boards;
+pub mod check;
 pub mod explore;
 pub mod export;
 mod float;

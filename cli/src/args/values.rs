@@ -21,6 +21,12 @@ pub fn part(text: &str) -> Result<u16, String> {
     }
 }
 
+/// Per cent, from 0 on.
+pub fn per_cent(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1000.0).contains(number));
+    number.ok_or_else(|| "give per cent from 0 to 1000".to_owned())
+}
+
 /// How many frames.
 pub fn frames(text: &str) -> Result<u32, String> {
     let frames = text.parse().ok().filter(|frames| (1..=MOST_FRAMES).contains(frames));

@@ -71,8 +71,9 @@ const OFTEN_NONE: [&str; 6] =
     ["external_bytes", "transfer_us", "stall_us", "read_bytes", "written_bytes", "energy_uj"];
 
 impl Value {
-    /// Smaller is better.
-    fn rank(self) -> f64 {
+    /// The number in its unit; smaller is better.
+    #[must_use]
+    pub fn rank(self) -> f64 {
         match self {
             Self::Flag(is_so) => f64::from(u8::from(!is_so)),
             Self::Bytes(value) | Self::Count(value) => value as f64,

@@ -2,6 +2,7 @@
 //!
 //! Keys of serialised reports are snake_case with the unit in the name; scripts rely on them.
 
+pub mod acceptance;
 mod canvas;
 mod compare;
 mod covered;
