@@ -139,9 +139,7 @@ fn ctrl_c_leaves_what_is_there() {
 }
 
 fn sweep(arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("tilewright").unwrap();
-    command.args(["explore", "sweep", "zoo:vww", "zoo:mcunet-in0", "--json"]);
-    command.args(arguments).output().unwrap()
+    explore(&[&["sweep", "zoo:vww", "zoo:mcunet-in0", "--json"], arguments].concat())
 }
 
 #[test]
@@ -174,6 +172,84 @@ fn a_sweep_goes_on_where_it_ended() {
 }
 
 #[test]
+fn models_that_cannot_be_opened_are_rows_and_are_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (bad, missing, rows, csv) =
+        (path("bad.tflite"), path("missing.onnx"), path("rows.jsonl"), path("rows.csv"));
+    std::fs::write(&bad, [0x5a; 4096]).unwrap();
+    let options =
+        ["--board", "stm32f746g-disco,stm32f469i-disco", "--strategy", "resident", "--rows", &rows];
+    let swept = |models: &[&str], form: &[&str], code: i32| -> String {
+        let output = explore(&[&["sweep"], models, &options[..], form].concat());
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{models:?}: {text}");
+        assert_eq!(text, "", "{models:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let models = [&*bad, "zoo:vww", &missing, "zoo:mobilenet-v9"];
+    let report: Value =
+        serde_json::from_str(&swept(&models, &["--json", "--csv", &csv], 0)).unwrap();
+    let problems: Vec<&str> = report["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["macs"].is_null() && row["parameters"].is_null() && row["plan"].is_null())
+        .map(|row| row["problem"].as_str().unwrap())
+        .collect();
+    let [damaged, _, absent, _, unknown, _] = problems[..] else { panic!("{report}") };
+    assert!(damaged.starts_with("Not a model: "), "{damaged}");
+    assert_eq!(absent, "The model cannot be read: there is no such file.");
+    assert!(unknown.contains("mobilenet-v9"), "{unknown}");
+    let table = std::fs::read_to_string(&csv).unwrap();
+    assert!(table.contains("missing.onnx,stm32f469i-disco,resident,,,,1,,,,,,,,The model"));
+    // Those of the zoo's network alone are kept; a file that is there now is opened.
+    assert_eq!(std::fs::read_to_string(&rows).unwrap().lines().count(), 2);
+    let zoo = ["zoo", "export", "lenet5", "-o", &missing];
+    Command::cargo_bin("tilewright").unwrap().args(zoo).assert().success();
+    let words = swept(&models, &[], 0);
+    assert!(words.contains("8 rows, 4 fit") && words.contains("cannot be opened"), "{words}");
+    assert!(words.contains(damaged) && !words.contains(absent), "{words}");
+    assert_eq!(std::fs::read_to_string(&rows).unwrap().lines().count(), 4);
+    // Nothing at all can be opened.
+    assert!(swept(&[&bad], &[], 2).contains(damaged));
+}
+
+/// Opening all files takes half a minute of a core, each some tens of milliseconds.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_while_models_are_opened_is_no_problem_of_theirs() {
+    use std::process::{Command, Stdio};
+
+    let folder = tempfile::tempdir().unwrap();
+    let network = folder.path().join("network.onnx");
+    let zoo = ["zoo", "export", "mobilenet-v2-w0.35-r96", "-o", network.to_str().unwrap()];
+    let program = assert_cmd::cargo::cargo_bin("tilewright");
+    assert!(Command::new(&program).args(zoo).stdout(Stdio::null()).status().unwrap().success());
+    let names: Vec<String> = (0..600).map(|number| format!("{number}.onnx")).collect();
+    for name in &names {
+        std::fs::hard_link(&network, folder.path().join(name)).unwrap();
+    }
+    let child = Command::new(program)
+        .args(["explore", "sweep", "--json", "--strategy", "resident"])
+        .args(["--board", "stm32f746g-disco,stm32f469i-disco"])
+        .args(names)
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert!(rows.len() < 1200 && rows.iter().all(|row| !row["macs"].is_null()), "{report}");
+    assert_eq!(report["of"], 1200);
+}
+
+#[test]
 fn bad_sweeps_are_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rows.jsonl");
@@ -183,6 +259,7 @@ fn bad_sweeps_are_refused_in_words() {
         (&["--board", "pdp-11"][..], "pdp-11"),
         (&["--rows", file.to_str().unwrap(), board[0], board[1]], "Line 1 is no row of a sweep"),
         (&["--card", "floppy", board[0], board[1]], "floppy"),
+        (&["--rows", "r", "--csv", "r", board[0], board[1]], "Two things would be written"),
         (&["--frames", "0", board[0], board[1]], "1 to"),
         (&["--clock-mhz", "0", board[0], board[1]], "1..=10000"),
         (&[][..], "--board"),

@@ -190,7 +190,7 @@ pub struct ExploreSearch {
 
 #[derive(Debug, Args)]
 pub struct ExploreSweep {
-    /// Models: files, or networks of the zoo such as zoo:vww
+    /// Models: files, or networks of the zoo such as zoo:vww; what cannot be opened is rows that say why
     #[arg(required = true, value_name = "MODEL")]
     pub models: Vec<PathBuf>,
     /// Boards, with commas between
@@ -212,7 +212,7 @@ pub struct ExploreSweep {
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1", value_parser = values::frames)]
     pub frames: Vec<u32>,
     /// Keep each row in this file as soon as it is planned, a line of JSON each; rows that are in it already are not
-    /// planned again
+    /// planned again, those of models that could not be opened are
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
     #[command(flatten)]

@@ -10,6 +10,7 @@ mod rows;
 mod scale;
 mod search;
 mod sweep;
+mod sweep_rows;
 
 use std::collections::BTreeMap;
 

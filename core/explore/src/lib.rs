@@ -9,6 +9,7 @@ mod operators;
 mod published_sram;
 mod scale;
 mod sweep;
+mod sweep_model;
 mod what_fits;
 
 pub use accuracy::{AccuracyError, AccuracyTable, COLUMNS as ACCURACY_COLUMNS};
@@ -16,5 +17,6 @@ pub use experiment::{Experiment, ExploreError};
 pub use genotypes::{GENOTYPES, GENOTYPES_BOARD, GENOTYPES_STACK, Genotypes, MOST_GENOTYPES};
 pub use operators::{OPERATORS_BACKBONES, OPERATORS_BOARD, Operators, OperatorsTarget};
 pub use scale::{SCALE_BACKBONE, SCALE_BOARD, SCALE_LIMITS_MS, Scale, Target};
-pub use sweep::{BuiltModel, Dimensions, Sweep, SweepModel, Sweeping};
+pub use sweep::{Dimensions, Sweep, Sweeping};
+pub use sweep_model::{HeldModel, SweepModel};
 pub use what_fits::{FIT_BOARD, Fit};

@@ -81,15 +81,14 @@ impl Scale {
     ) -> Result<Self, ExploreError> {
         let sizes = sizes();
         let names: Vec<String> = sizes.iter().map(|size| size.name(backbone)).collect();
-        let models = names.iter().cloned().map(SweepModel::Zoo).collect();
+        let models = names.iter().map(|name| SweepModel::zoo(name)).collect();
         let sweep = Sweep::new(Dimensions {
             budgets: vec![target.sram],
             ..Dimensions::of(models, target.board.clone(), target.strategy)
         })?;
-        let is_known = |name: &String| {
-            tilewright_zoo::canonical(name).is_ok_and(|name| accuracies.of(&name).is_some())
-        };
-        if !names.iter().any(is_known) {
+        let known = names.iter().map(|name| tilewright_zoo::canonical(name));
+        let known = known.collect::<Result<Vec<_>, _>>()?;
+        if known.iter().all(|name| accuracies.of(name).is_none()) {
             return Err(ExploreError::NoAccuracy {
                 backbone: backbone.to_owned(),
                 sizes: names.len(),
@@ -233,8 +232,13 @@ mod tests {
             fp32_percent: None,
             source: "a test".to_owned(),
         });
-        let row =
-            SweepRow { key, macs: 1.into(), parameters: 1.into(), plan: Some(plan), problem: None };
+        let row = SweepRow {
+            key,
+            macs: Some(1.into()),
+            parameters: Some(1.into()),
+            plan: Some(plan),
+            problem: None,
+        };
         ScaledNetwork { width, resolution: 64, row, accuracy }
     }
 

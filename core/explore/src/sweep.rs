@@ -2,35 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
 use tilewright_board::{Board, Card};
-use tilewright_model::Model;
 use tilewright_plan::{Bytes, Hertz};
 use tilewright_planner::{Options, PlanError, Planned, Stop, Strategy, plan};
 use tilewright_report::{SweepKey, SweepPlan, SweepRow};
 
-use crate::{Experiment, ExploreError};
-
-/// A model of a sweep.
-#[derive(Clone, Debug)]
-pub enum SweepModel {
-    /// A network of the zoo, by its name; built when its first row is due.
-    Zoo(String),
-    /// An int8 model, by the name that rows give it.
-    Given(String, Arc<Model>),
-}
-
-impl SweepModel {
-    fn name(&self) -> &str {
-        match self {
-            Self::Zoo(name) | Self::Given(name, _) => name,
-        }
-    }
-}
+use crate::sweep_model::OpenModel;
+use crate::{Experiment, ExploreError, HeldModel, SweepModel};
 
 /// What is combined with what. A list that is empty makes the sweep empty.
-#[derive(Clone, Debug)]
 pub struct Dimensions {
     /// Models.
     pub models: Vec<SweepModel>,
@@ -68,22 +49,16 @@ impl Dimensions {
 const MOST_ROWS: usize = 1_000_000;
 
 /// All combinations of some dimensions, each once.
-#[derive(Clone, Debug)]
 pub struct Sweep(Dimensions);
 
 impl Sweep {
     /// All combinations. What is given twice, a network by two names too, counts once.
     ///
     /// # Errors
-    /// If the zoo does not have a network, or there is no combination, or there are more than a million.
+    /// If there is no combination, or there are more than a million.
     pub fn new(dimensions: Dimensions) -> Result<Self, ExploreError> {
-        let canonical = |model: SweepModel| match model {
-            SweepModel::Zoo(name) => tilewright_zoo::canonical(&name).map(SweepModel::Zoo),
-            given => Ok(given),
-        };
-        let models = dimensions.models.into_iter().map(canonical).collect::<Result<Vec<_>, _>>()?;
         let sweep = Self(Dimensions {
-            models: once(models, |model| model.name().to_owned()),
+            models: once(dimensions.models, |model| model.name().to_owned()),
             boards: once(dimensions.boards, |board| board.id.clone()),
             strategies: once(dimensions.strategies, |strategy| strategy.name()),
             budgets: once(dimensions.budgets, |budget| *budget),
@@ -112,13 +87,12 @@ impl Sweep {
         lengths.into_iter().try_fold(1, usize::checked_mul)
     }
 
-    /// How many rows there are.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        self.counted().unwrap_or(0)
+    /// What each row is of.
+    pub fn keys(&self) -> impl Iterator<Item = SweepKey> {
+        (0..self.counted().unwrap_or(0)).filter_map(|row| self.key(row))
     }
 
-    /// The combination of a row: models change last, so that each is built once.
+    /// The combination of a row: models change last, so that each is opened once.
     fn combination(&self, row: usize) -> Option<Combination<'_>> {
         let Dimensions { models, boards, strategies, budgets, clocks, cards, frames } = &self.0;
         let (row, frames) = part(row, frames)?;
@@ -139,8 +113,7 @@ impl Sweep {
     }
 
     /// What a row is of; nothing if there is no such row.
-    #[must_use]
-    pub fn key(&self, row: usize) -> Option<SweepKey> {
+    fn key(&self, row: usize) -> Option<SweepKey> {
         let Combination { model, board, strategy, budget, clock, card, frames } =
             self.combination(row)?;
         Some(SweepKey {
@@ -154,24 +127,29 @@ impl Sweep {
         })
     }
 
-    /// Plans a row; `built` holds the model of the row before. Nothing if there is no such row.
+    /// Plans a row; of a model that cannot be opened the row says why. `held` keeps the model open for the next row.
+    /// Nothing if there is no such row.
     ///
     /// # Errors
-    /// If a network cannot be built, or nobody waits any more.
+    /// If nobody waits any more.
     pub fn plan(
         &self,
         row: usize,
-        built: &mut Option<BuiltModel>,
+        held: &mut HeldModel,
         stop: &Stop,
     ) -> Result<Option<SweepRow>, ExploreError> {
         let (Some(combination), Some(key)) = (self.combination(row), self.key(row)) else {
             return Ok(None);
         };
-        if built.as_ref().is_none_or(|built| built.name != key.network) {
-            *built = Some(BuiltModel::of(combination.model)?);
-        }
-        let Some(BuiltModel { int8, macs, parameters, .. }) = built.as_ref() else {
-            return Ok(None);
+        let opened = combination.model.opened(held);
+        let OpenModel { int8, macs, parameters } = match &*opened {
+            Ok(model) => model,
+            Err(_) if stop.after(0).is_err() => return Err(ExploreError::Stopped),
+            Err(problem) => {
+                let problem = Some(problem.clone());
+                let row = SweepRow { key, macs: None, parameters: None, plan: None, problem };
+                return Ok(Some(row));
+            }
         };
         let mut board = combination.board.clone();
         if let Some(clock) = combination.clock {
@@ -189,8 +167,17 @@ impl Sweep {
             Err(PlanError::Stopped) => return Err(ExploreError::Stopped),
             Err(error) => (None, Some(error.to_string())),
         };
-        let (macs, parameters) = ((*macs).into(), (*parameters).into());
+        let (macs, parameters) = (Some((*macs).into()), Some((*parameters).into()));
         Ok(Some(SweepRow { key, macs, parameters, plan, problem }))
+    }
+
+    /// Plans all rows, one after the other.
+    ///
+    /// # Errors
+    /// If nobody waits any more.
+    pub fn all(&self, stop: &Stop) -> Result<Vec<SweepRow>, ExploreError> {
+        let mut held = HeldModel::default();
+        (0..).map_while(|row| self.plan(row, &mut held, stop).transpose()).collect()
     }
 }
 
@@ -215,47 +202,19 @@ struct Combination<'s> {
     frames: NonZeroU32,
 }
 
-/// The model that rows are made of at present.
-#[derive(Debug)]
-pub struct BuiltModel {
-    name: String,
-    int8: Arc<Model>,
-    macs: u64,
-    parameters: u64,
-}
-
-impl BuiltModel {
-    fn of(model: &SweepModel) -> Result<Self, ExploreError> {
-        let name = model.name().to_owned();
-        match model {
-            SweepModel::Zoo(network) => {
-                let found = tilewright_zoo::network(network)?;
-                let (macs, parameters) = (found.macs(), found.parameters_of_model());
-                Ok(Self { name, int8: Arc::new(found.int8()?), macs, parameters })
-            }
-            SweepModel::Given(_, int8) => Ok(Self {
-                name,
-                int8: Arc::clone(int8),
-                macs: int8.nodes.iter().map(|node| int8.macs(node)).sum(),
-                parameters: int8.parameters(),
-            }),
-        }
-    }
-}
-
 /// A sweep under way, row by row.
 pub struct Sweeping {
     sweep: Sweep,
     stop: Stop,
-    built: Option<BuiltModel>,
+    held: HeldModel,
     rows: Vec<SweepRow>,
 }
 
 impl Sweeping {
     /// Begins a sweep; planning asks `stop` whether anybody still waits.
     #[must_use]
-    pub const fn new(sweep: Sweep, stop: Stop) -> Self {
-        Self { sweep, stop, built: None, rows: Vec::new() }
+    pub fn new(sweep: Sweep, stop: Stop) -> Self {
+        Self { sweep, stop, held: HeldModel::default(), rows: Vec::new() }
     }
 
     /// The rows so far, in the order of the sweep.
@@ -267,7 +226,7 @@ impl Sweeping {
 
 impl Experiment for Sweeping {
     fn steps(&self) -> usize {
-        self.sweep.rows()
+        self.sweep.counted().unwrap_or(0)
     }
 
     fn done(&self) -> usize {
@@ -280,7 +239,7 @@ impl Experiment for Sweeping {
     }
 
     fn advance(&mut self) -> Result<bool, ExploreError> {
-        let row = self.sweep.plan(self.rows.len(), &mut self.built, &self.stop)?;
+        let row = self.sweep.plan(self.rows.len(), &mut self.held, &self.stop)?;
         Ok(row.map(|row| self.rows.push(row)).is_some())
     }
 }
@@ -302,13 +261,24 @@ fn figures(planned: &Planned) -> (Option<SweepPlan>, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tilewright_model::Model;
+
+    fn vww() -> Model {
+        tilewright_zoo::network("vww").unwrap().int8().unwrap()
+    }
+
+    fn rows(sweep: &Sweep) -> Vec<SweepRow> {
+        sweep.all(&Stop::default()).unwrap()
+    }
 
     fn boards(ids: &[&str]) -> Vec<Board> {
         ids.iter().map(|id| tilewright_board::find(id).unwrap()).collect()
     }
 
     fn sweep(names: &[&str], ids: &[&str], strategies: &[Strategy]) -> Dimensions {
-        let models = names.iter().map(|name| SweepModel::Zoo((*name).to_owned())).collect();
+        let models = names.iter().map(|name| SweepModel::zoo(name)).collect();
         let board = tilewright_board::find("stm32f746g-disco").unwrap();
         Dimensions {
             boards: boards(ids),
@@ -327,17 +297,16 @@ mod tests {
                 &[Strategy::Resident, Strategy::Resident],
             )
         };
-        let mut sweeping = Sweeping::new(Sweep::new(sweep).unwrap(), Stop::default());
-        assert_eq!(sweeping.steps(), 8);
-        while sweeping.advance().unwrap() {}
-        let rows = sweeping.rows();
+        let sweep = Sweep::new(sweep).unwrap();
+        let rows = rows(&sweep);
+        assert!(sweep.keys().eq(rows.iter().map(|row| row.key.clone())));
         let mut keys: Vec<&SweepKey> = rows.iter().map(|row| &row.key).collect();
         assert_eq!(keys[1].sram_budget_bytes, Some(10_000));
         assert_eq!((&*keys[3].network, &*keys[3].board), ("mcunet-in0", "stm32f469i-disco"));
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), 8);
-        for row in rows {
+        for row in &rows {
             let is_small = row.key.sram_budget_bytes.is_some();
             assert_eq!(row.problem.is_some(), is_small, "{row:?}");
             assert_eq!(row.latency_us().is_none(), is_small, "{row:?}");
@@ -352,9 +321,8 @@ mod tests {
             frames: [1, 2].map(|frames| NonZeroU32::new(frames).unwrap()).to_vec(),
             ..sweep(&["vww"], &["stm32f746g-disco"], &[Strategy::Resident])
         };
-        let mut sweeping = Sweeping::new(Sweep::new(sweep).unwrap(), Stop::default());
-        while sweeping.advance().unwrap() {}
-        let times: Vec<f64> = sweeping.rows().iter().filter_map(SweepRow::latency_us).collect();
+        let rows = rows(&Sweep::new(sweep).unwrap());
+        let times: Vec<f64> = rows.iter().filter_map(SweepRow::latency_us).collect();
         let [usual, two, slow, slow_two] = times[..] else { panic!("{times:?}") };
         assert!((two / usual - 2.0).abs() < 0.01 && (slow_two / slow - 2.0).abs() < 0.01);
         assert!(slow > 1.5 * usual, "{times:?}");
@@ -362,36 +330,88 @@ mod tests {
 
     #[test]
     fn a_model_that_is_given_is_planned_like_the_network_that_it_is() {
-        let int8 = tilewright_zoo::network("vww").unwrap().int8().unwrap();
-        let models = vec![
-            SweepModel::Zoo("vww".to_owned()),
-            SweepModel::Given("mine.onnx".to_owned(), Arc::new(int8)),
-        ];
-        let board = tilewright_board::find("stm32f746g-disco").unwrap();
-        let sweep = Sweep::new(Dimensions::of(models, board, Strategy::Resident)).unwrap();
-        let rows: Vec<SweepRow> = (0..sweep.rows())
-            .map(|row| sweep.plan(row, &mut None, &Stop::default()).unwrap().unwrap())
-            .collect();
+        let sweep = Dimensions {
+            models: vec![
+                SweepModel::zoo("vww"),
+                SweepModel::given("mine.onnx".to_owned(), || Ok(vww())),
+            ],
+            ..sweep(&[], &["stm32f746g-disco"], &[Strategy::Resident])
+        };
+        let rows = rows(&Sweep::new(sweep).unwrap());
         assert_eq!(rows[0].plan, rows[1].plan);
         assert_eq!(rows[1].key.network, "mine.onnx");
+    }
+
+    #[test]
+    fn a_model_that_cannot_be_opened_is_rows_that_say_why() {
+        let missing = || Err("There is no such file.".to_owned());
+        let sweep = Dimensions {
+            models: vec![
+                SweepModel::given("missing.onnx".to_owned(), missing),
+                SweepModel::zoo("mobilenet-v9"),
+                SweepModel::zoo("vww"),
+            ],
+            ..sweep(&[], &["stm32f746g-disco", "stm32f469i-disco"], &[Strategy::Resident])
+        };
+        let rows = rows(&Sweep::new(sweep).unwrap());
+        let why: Vec<Option<&str>> = rows.iter().map(SweepRow::not_opened).collect();
+        let [missing, _, unknown, _, None, None] = why[..] else { panic!("{why:?}") };
+        assert_eq!(missing, Some("There is no such file."));
+        assert!(unknown.unwrap().contains("mobilenet-v9"), "{unknown:?}");
+        assert_eq!((why[1], why[3]), (missing, unknown));
+        assert!(rows[..4].iter().all(|row| row.plan.is_none() && row.parameters.is_none()));
+    }
+
+    #[test]
+    fn a_model_is_open_as_long_as_rows_of_it_are_planned() {
+        let times = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&times);
+        let opened = move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok(vww())
+        };
+        let sweep = Dimensions {
+            models: vec![
+                SweepModel::given("mine.onnx".to_owned(), opened),
+                SweepModel::zoo("mcunet-in0"),
+            ],
+            ..sweep(&[], &["stm32f746g-disco", "stm32f469i-disco"], &[Strategy::Resident])
+        };
+        let sweep = Sweep::new(sweep).unwrap();
+        let planned = |row, held: &mut HeldModel| sweep.plan(row, held, &Stop::default()).unwrap();
+        let [mut one, mut other] = [HeldModel::default(), HeldModel::default()];
+        // Two threads share it, the first goes on to another model, the second still has it.
+        assert!(planned(0, &mut one).is_some() && planned(1, &mut other).is_some());
+        assert!(planned(2, &mut one).is_some() && planned(1, &mut other).is_some());
+        assert_eq!(times.load(Ordering::Relaxed), 1);
+        // Nobody has it any more.
+        assert!(planned(3, &mut other).is_some() && planned(0, &mut one).is_some());
+        assert_eq!(times.load(Ordering::Relaxed), 2);
+        assert!(planned(4, &mut one).is_none());
     }
 
     #[test]
     fn a_network_without_a_plan_is_a_row_that_says_why() {
         // This board has no memory outside of the chip.
         let sweep = sweep(&["mcunet-in0"], &["paper-sparse-f767"], &[Strategy::Overlay]);
-        let mut sweeping = Sweeping::new(Sweep::new(sweep).unwrap(), Stop::default());
-        assert!(sweeping.advance().unwrap() && !sweeping.advance().unwrap());
-        let row = &sweeping.rows()[0];
-        assert!(row.problem.is_some() && row.latency_us().is_none(), "{row:?}");
+        let rows = rows(&Sweep::new(sweep).unwrap());
+        let [row] = &rows[..] else { panic!("{rows:?}") };
+        assert!(row.problem.is_some() && row.not_opened().is_none(), "{row:?}");
+        assert!(row.latency_us().is_none(), "{row:?}");
     }
 
     #[test]
-    fn nobody_waiting_ends_it_between_rows() {
-        let sweep = sweep(&["mcunet-in0", "vww"], &["stm32f746g-disco"], &[Strategy::Auto]);
-        let mut sweeping = Sweeping::new(Sweep::new(sweep).unwrap(), Stop::when(|_| true));
-        assert!(matches!(sweeping.advance(), Err(ExploreError::Stopped)));
-        assert_eq!(sweeping.done(), 0);
+    fn nobody_waiting_ends_it_whether_models_open_or_not() {
+        for models in [
+            SweepModel::zoo("mcunet-in0"),
+            SweepModel::given("slow.onnx".to_owned(), || Err("It was cancelled.".to_owned())),
+        ] {
+            let models = vec![models];
+            let sweep =
+                Dimensions { models, ..sweep(&[], &["stm32f746g-disco"], &[Strategy::Auto]) };
+            let all = Sweep::new(sweep).unwrap().all(&Stop::when(|_| true));
+            assert!(matches!(all, Err(ExploreError::Stopped)));
+        }
     }
 
     #[test]

@@ -30,17 +30,23 @@ pub struct SweepRow {
     /// What it is of.
     #[serde(flatten)]
     pub key: SweepKey,
-    /// Multiply-accumulates of the network.
-    pub macs: Counted<u64>,
-    /// Parameters, batch normalisation folded.
-    pub parameters: Counted<u64>,
+    /// Multiply-accumulates of the network; nothing of a model that cannot be opened.
+    pub macs: Option<Counted<u64>>,
+    /// Parameters, batch normalisation folded; likewise.
+    pub parameters: Option<Counted<u64>>,
     /// The plan's figures; nothing if there is no plan.
     pub plan: Option<SweepPlan>,
-    /// Why there is no plan, or why it does not fit.
+    /// Why the model cannot be opened, why there is no plan, or why it does not fit.
     pub problem: Option<String>,
 }
 
 impl SweepRow {
+    /// Why the model cannot be opened, if that is so: another try may find it mended.
+    #[must_use]
+    pub fn not_opened(&self) -> Option<&str> {
+        self.problem.as_deref().filter(|_| self.macs.is_none())
+    }
+
     /// Predicted latency in microseconds (modelled) of a plan that the board can run.
     #[must_use]
     pub fn latency_us(&self) -> Option<f64> {

@@ -77,6 +77,11 @@ impl<'p, R: Row> Rows<'p, R> {
         self.known.get(key)
     }
 
+    /// Knows a row from now on, and does not keep it.
+    pub fn note(&mut self, row: R) {
+        self.known.insert(row.key(), row);
+    }
+
     /// Keeps a row.
     ///
     /// # Errors
@@ -85,7 +90,7 @@ impl<'p, R: Row> Rows<'p, R> {
         if let Some(kept) = &mut self.kept {
             kept.append(&row)?;
         }
-        self.known.insert(row.key(), row);
+        self.note(row);
         Ok(())
     }
 }

@@ -92,8 +92,8 @@ const COLUMNS: [CsvColumn<ScaledNetwork>; 17] = [
     CsvColumn { head: "board", field: |size| size.row.key.board.clone() },
     CsvColumn { head: "strategy", field: |size| size.row.key.strategy.clone() },
     CsvColumn { head: "sram_budget_bytes", field: |size| some(size.row.key.sram_budget_bytes) },
-    CsvColumn { head: "macs_counted", field: |size| size.row.macs.to_string() },
-    CsvColumn { head: "parameters_counted", field: |size| size.row.parameters.to_string() },
+    CsvColumn { head: "macs_counted", field: |size| some(size.row.macs) },
+    CsvColumn { head: "parameters_counted", field: |size| some(size.row.parameters) },
     CsvColumn { head: "fits_proved", field: |size| some(plan(size).map(|plan| plan.fits)) },
     CsvColumn {
         head: "latency_us_modelled",
@@ -158,7 +158,7 @@ fn cells(record: &ScaleReport, network: &str) -> Vec<String> {
         of_row(&|size| Some(percent(accuracy(size)?.int8_percent))),
         of_row(&|size| accuracy(size)?.fp32_percent.map(percent)),
         of_row(&|size| size.row.latency_us().map(millis)),
-        of_row(&|size| Some(number(*size.row.macs))),
+        of_row(&|size| size.row.macs.map(|macs| number(*macs))),
         of_plan(&|plan| bytes(plan.sram_bytes.0)),
         of_plan(&|plan| bytes(plan.flash_bytes.0)),
     ]
