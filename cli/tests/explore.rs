@@ -36,19 +36,20 @@ fn all_forms_say_the_same() {
     let output = scale(&[&["--limits", "520,0.001", "--json"], &drawn[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let sizes = report["sizes"].as_array().unwrap();
+    let [target] = &report["targets"].as_array().unwrap()[..] else { panic!("{report}") };
+    let sizes = target["sizes"].as_array().unwrap();
     assert_eq!((sizes.len(), &report["of"]), (165, &Value::from(165)));
-    let limits = &report["limits"];
+    let limits = &target["limits"];
     let network = "mobilenet-v3-thesis-w0.65-r128";
     assert_eq!(
         (&limits[0]["network"], &limits[1]["network"]),
         (&Value::from(network), &Value::Null)
     );
     for (key, kind) in [
-        ("sizes[].plan.fits", "proved"),
-        ("sizes[].macs", "counted"),
-        ("sizes[].plan.latency_us", "modelled"),
-        ("sizes[].accuracy.int8_percent", "measured"),
+        ("targets[].sizes[].plan.fits", "proved"),
+        ("targets[].sizes[].macs", "counted"),
+        ("targets[].sizes[].plan.latency_us", "modelled"),
+        ("targets[].sizes[].accuracy.int8_percent", "measured"),
     ] {
         assert_eq!(report["kinds"][key], kind);
     }
@@ -69,6 +70,53 @@ fn all_forms_say_the_same() {
 }
 
 #[test]
+fn boards_and_strategies_stand_below_each_other_and_rows_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (rows, csv, svg) = (path("rows.jsonl"), path("sizes.csv"), path("sizes.svg"));
+    let options = ["--limits", "1000", "--rows", &rows];
+    let well = |arguments: &[&str]| -> String {
+        let output = scale(&[&options[..], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let of = |text: String| -> Value { serde_json::from_str(&text).unwrap() };
+    let one = of(well(&["--board", "stm32f746g-disco", "--json"]));
+    assert_eq!(std::fs::read_to_string(&rows).unwrap().lines().count(), 165);
+    let several =
+        ["--board", "stm32f746g-disco,stm32f469i-disco", "--strategy", "overlay,resident"];
+    let report = of(well(&[&several[..], &["--json", "--csv", &csv, "--svg", &svg]].concat()));
+    assert_eq!(std::fs::read_to_string(&rows).unwrap().lines().count(), 4 * 165);
+    let targets = report["targets"].as_array().unwrap();
+    let names: Vec<String> = targets
+        .iter()
+        .map(|target| format!("{} {}", target["board"], target["strategy"]).replace('"', ""))
+        .collect();
+    let [f746, f469] = ["stm32f746g-disco", "stm32f469i-disco"];
+    let expected =
+        [f746, f469].map(|board| ["overlay", "resident"].map(|s| format!("{board} {s}")));
+    assert_eq!(names, expected.concat());
+    assert_eq!(targets[0], one["targets"][0]);
+    let chosen = |target: &Value| target["limits"][0]["network"].clone();
+    assert_ne!(chosen(&targets[0]), chosen(&targets[2]), "boards differ in speed");
+    assert_eq!(std::fs::read_to_string(&csv).unwrap().lines().count(), 1 + 4 * 165);
+    let picture = std::fs::read_to_string(&svg).unwrap();
+    for target in ["stm32f469i-disco, resident", "stm32f746g-disco, overlay"] {
+        assert!(picture.contains(&format!("mobilenet-v3-thesis on {target}")), "{target}");
+    }
+    // All rows are known: they are told at once, and are rows of a sweep.
+    let words = well(&several);
+    assert_eq!(words.matches("Most accurate within each limit").count(), 4, "{words}");
+    assert_eq!(words.matches("never chosen").count(), 1, "{words}");
+    let network = "zoo:mobilenet-v3-thesis-w0.3-r64";
+    let board = ["--board", f746, "--strategy", "overlay", "--rows", &rows, "--json"];
+    let swept = explore(&[&["sweep", network], &board[..]].concat());
+    let swept = of(String::from_utf8(swept.stdout).unwrap());
+    assert_eq!(swept["rows"][0]["plan"], targets[0]["sizes"][0]["plan"]);
+    assert_eq!(std::fs::read_to_string(&rows).unwrap().lines().count(), 4 * 165);
+}
+
+#[test]
 fn a_table_of_ones_own_decides() {
     let folder = tempfile::tempdir().unwrap();
     let file = table(folder.path(), "mobilenet-v2-w0.35-r96,40.5,,ours\n");
@@ -82,8 +130,9 @@ fn a_table_of_ones_own_decides() {
         "--json",
     ]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["limits"][0]["network"], "mobilenet-v2-w0.35-r96");
-    assert_eq!(report["limits"][0]["of_known_accuracy"], 1);
+    let limit = &report["targets"][0]["limits"][0];
+    assert_eq!(limit["network"], "mobilenet-v2-w0.35-r96");
+    assert_eq!(limit["of_known_accuracy"], 1);
 }
 
 #[test]
@@ -109,11 +158,14 @@ fn what_is_wrong_is_said() {
     assert!(complaint(&["--accuracy", file.to_str().unwrap()]).contains("UTF-8"));
     let same = ["--accuracy", file.to_str().unwrap(), "--csv", file.to_str().unwrap()];
     assert!(complaint(&same).contains("accuracy.csv"));
+    assert!(complaint(&["--rows", "r", "--svg", "r"]).contains("Two things would be written"));
     assert_eq!(std::fs::read(&file).unwrap(), [0xff, 0xfe, 0]);
     assert!(complaint(&["--accuracy", "nowhere.csv"]).contains("nowhere.csv"));
     assert!(complaint(&["--backbone", "lenet5"]).contains("lenet5"));
     assert!(complaint(&["--limits", "520,-1"]).contains("'-1' is no number of milliseconds"));
     assert!(complaint(&["--board", "pdp-11"]).contains("stm32f746g-disco"));
+    assert!(complaint(&["--board", "stm32f746g-disco,pdp-11"]).contains("No board 'pdp-11'"));
+    assert!(complaint(&["--strategy", "overlay,guess"]).contains("guess"));
 }
 
 /// It takes a minute by `auto`; Ctrl-C comes within the first seconds of it.
@@ -133,7 +185,7 @@ fn ctrl_c_leaves_what_is_there() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let done = report["sizes"].as_array().unwrap().len();
+    let done = report["targets"][0]["sizes"].as_array().unwrap().len();
     assert!(done < 165, "{done}");
     assert_eq!(report["of"], 165);
 }
@@ -215,7 +267,7 @@ fn models_that_cannot_be_opened_are_rows_and_are_tried_again() {
     assert!(swept(&[&bad], &[], 2).contains(damaged));
 }
 
-/// Opening all files takes half a minute of a core, each some tens of milliseconds.
+/// Opening all files takes a minute of a core, each some tens of milliseconds.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_while_models_are_opened_is_no_problem_of_theirs() {

@@ -1,7 +1,7 @@
 //! The thesis' tables and what its prose says of figures 4.8 and 4.9.
 
 use tilewright_board::Board;
-use tilewright_explore::{AccuracyTable, Experiment, SCALE_BACKBONE, Scale, Target};
+use tilewright_explore::{AccuracyTable, SCALE_BACKBONE, Scale, Targets};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::{Options, Overlaid, Planned, Stop, Strategy};
@@ -287,16 +287,17 @@ struct Chosen {
 /// The most accurate MobileNetV3 of 165 sizes within each latency of table 5.2.
 fn within_limits(id: &str, strategy: Strategy) -> Result<Vec<Chosen>, String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
-    let target = Target { board: board(id)?, strategy, sram: None };
+    let targets = Targets { boards: vec![board(id)?], strategies: vec![strategy], sram: None };
     let limits = MOBILENET_V3.map(|(_, [ms, _], _)| Micros(ms * 1e3));
     let accuracies = AccuracyTable::published().map_err(|error| said(&error))?;
-    let mut scale = Scale::new(SCALE_BACKBONE, target, &limits, accuracies, Stop::default())
-        .map_err(|error| said(&error))?;
-    while scale.advance().map_err(|error| said(&error))? {}
-    let report = scale.report();
-    let chosen = report.limits.iter().map(|within| {
+    let scale =
+        Scale::new(SCALE_BACKBONE, targets, &limits, accuracies).map_err(|error| said(&error))?;
+    let rows = scale.sweep().all(&Stop::default()).map_err(|error| said(&error))?;
+    let report = scale.report(&rows);
+    let target = report.targets.first().ok_or("no board or strategy")?;
+    let chosen = target.limits.iter().map(|within| {
         let network = within.network.clone().ok_or("nothing meets a limit")?;
-        let trade_off = report.size(&network).and_then(ScaledNetwork::trade_off);
+        let trade_off = target.size(&network).and_then(ScaledNetwork::trade_off);
         let percent = trade_off.ok_or("a network without accuracy")?.percent;
         let setting = format!("{:.0} ms, {strategy}", within.limit_us / 1e3);
         Ok(Chosen { network, percent, setting })

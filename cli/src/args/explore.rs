@@ -20,7 +20,7 @@ pub enum Explore {
     Genotypes(ExploreGenotypes),
     /// 46,056 operators of three backbones in 228 sizes each: what each takes, and what follows from it
     Operators(ExploreOperators),
-    /// 165 widths and resolutions of one backbone: the most accurate within each latency
+    /// 165 widths and resolutions of one backbone: the most accurate within each latency on each board by each strategy
     Scale(ExploreScale),
     /// Cells for small images, by gradients and with the cost of operations in the loss (DEff-ARTS)
     Search(ExploreSearch),
@@ -224,12 +224,12 @@ pub struct ExploreScale {
     /// A network of the zoo with widths from 0.3 to 1 and resolutions from 64 to 224
     #[arg(long, value_name = "NETWORK", default_value = tilewright_explore::SCALE_BACKBONE)]
     pub backbone: String,
-    /// Board
-    #[arg(long, default_value = tilewright_explore::SCALE_BOARD)]
-    pub board: String,
-    /// Strategy
-    #[arg(long, default_value = "overlay")]
-    pub strategy: Strategy,
+    /// Boards, with commas between
+    #[arg(long, value_delimiter = ',', default_value = tilewright_explore::SCALE_BOARD)]
+    pub board: Vec<String>,
+    /// Strategies, with commas between
+    #[arg(long, value_delimiter = ',', default_value = "overlay")]
+    pub strategy: Vec<Strategy>,
     /// Budget of SRAM for tensors; else all that the board has for them
     #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
     pub sram: Option<Bytes>,
@@ -240,6 +240,10 @@ pub struct ExploreScale {
     /// prints
     #[arg(long, value_name = "FILE")]
     pub accuracy: Option<PathBuf>,
+    /// Keep each row in this file as soon as it is planned, as `explore sweep` does; rows that are in it already are not
+    /// planned again
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<PathBuf>,
     #[command(flatten)]
     pub out: Out,
 }

@@ -13,19 +13,21 @@ mod sweep;
 mod sweep_rows;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use tilewright_app::{Blame, Cancel, Diagnostic};
+use tilewright_board::Board;
 use tilewright_explore::Experiment;
 use tilewright_planner::Stop;
-use tilewright_report::{CsvColumn, Point, Scatter, Series, csv_table};
+use tilewright_report::{CsvColumn, Point, Series, csv_table};
 
 pub(super) use all_cores::on_all_cores;
 
 use super::json;
 use crate::args::explore::{Explore, Out};
 use crate::outputs::{self, Readers};
-use crate::{Said, progress};
+use crate::{Said, load, progress};
 
 /// Runs an experiment.
 pub fn explore(options: &Explore) -> Result<Said, Diagnostic> {
@@ -81,6 +83,17 @@ fn take_steps(
     }
 }
 
+/// The boards of these names.
+fn boards(names: &[String]) -> Result<Vec<Board>, Diagnostic> {
+    names.iter().map(|name| load::board_of(name)).collect()
+}
+
+/// That no file is written over another one, or over one that is read.
+fn apart(out: &Out, others: &[&Option<PathBuf>], read: &[PathBuf]) -> Result<(), Diagnostic> {
+    let written = [&out.csv, &out.svg].into_iter().chain(others.iter().copied());
+    outputs::apart(&written.filter_map(|file| file.as_deref()).collect::<Vec<_>>(), read)
+}
+
 /// Writes the rows where they are wanted, and says the record in the form that is wanted; what was cancelled
 /// says so by its exit code.
 fn told<T: Serialize, R>(
@@ -90,10 +103,10 @@ fn told<T: Serialize, R>(
     columns: &[CsvColumn<R>],
     rows: &[R],
     words: impl FnOnce(&T) -> String,
-    scatter: impl FnOnce(&T) -> Scatter,
+    svg: impl FnOnce(&T) -> String,
 ) -> Result<Said, Diagnostic> {
     if let Some(path) = &out.svg {
-        outputs::write(path, Readers::All, scatter(record).svg().as_bytes())?;
+        outputs::write(path, Readers::All, svg(record).as_bytes())?;
     }
     if let Some(path) = &out.csv {
         outputs::write(path, Readers::All, csv_table(columns, rows).as_bytes())?;

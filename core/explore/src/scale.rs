@@ -1,14 +1,18 @@
 //! One backbone in 165 sizes: what is most accurate within a latency. Sadiq's thesis, 5.2.2, chooses so for nine limits
 //! (its table 5.2); 5.1.2 names what does not pay.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, Micros};
-use tilewright_planner::{Stop, Strategy};
-use tilewright_report::{Diminishing, ScaleReport, ScaledNetwork, SweepRow, TradeOff, WithinLimit};
+use tilewright_planner::Strategy;
+use tilewright_report::{
+    Diminishing, ScaleReport, ScaleTarget, ScaledNetwork, SweepRow, TradeOff, WithinLimit,
+};
+use tilewright_zoo::ZooError;
 
-use crate::{AccuracyTable, Dimensions, Experiment, ExploreError, Sweep, SweepModel, Sweeping};
+use crate::{AccuracyTable, Dimensions, ExploreError, Sweep, SweepModel};
 
 /// The backbone that the thesis searches.
 pub const SCALE_BACKBONE: &str = "mobilenet-v3-thesis";
@@ -47,103 +51,93 @@ fn sizes() -> Vec<Size> {
 }
 
 /// What a backbone is planned for.
-#[derive(Clone, Debug)]
-pub struct Target {
-    /// The board.
-    pub board: Board,
-    /// The strategy.
-    pub strategy: Strategy,
-    /// Budget of SRAM; nothing: all that the board has for tensors.
+pub struct Targets {
+    /// Boards.
+    pub boards: Vec<Board>,
+    /// Strategies.
+    pub strategies: Vec<Strategy>,
+    /// Budget of SRAM; nothing: all that a board has for tensors.
     pub sram: Option<Bytes>,
 }
 
-/// The experiment under way.
+/// A backbone's sizes as a sweep, and what its rows say.
 pub struct Scale {
     backbone: String,
-    target: Target,
     limits: Vec<Micros>,
     accuracies: AccuracyTable,
-    sizes: Vec<Size>,
-    sweeping: Sweeping,
+    /// By the names that rows have.
+    sizes: BTreeMap<String, Size>,
+    sweep: Sweep,
 }
 
 impl Scale {
-    /// Begins the experiment; planning asks `stop` whether anybody still waits.
+    /// All sizes of a backbone on each board by each strategy.
     ///
     /// # Errors
-    /// If the zoo does not have the backbone in these sizes, or the table no accuracy of any.
+    /// If the zoo does not have the backbone in these sizes, or the table no accuracy of any; or if there is no target.
     pub fn new(
         backbone: &str,
-        target: Target,
+        targets: Targets,
         limits: &[Micros],
         accuracies: AccuracyTable,
-        stop: Stop,
     ) -> Result<Self, ExploreError> {
-        let sizes = sizes();
-        let names: Vec<String> = sizes.iter().map(|size| size.name(backbone)).collect();
-        let models = names.iter().map(|name| SweepModel::zoo(name)).collect();
-        let sweep = Sweep::new(Dimensions {
-            budgets: vec![target.sram],
-            ..Dimensions::of(models, target.board.clone(), target.strategy)
-        })?;
-        let known = names.iter().map(|name| tilewright_zoo::canonical(name));
-        let known = known.collect::<Result<Vec<_>, _>>()?;
-        if known.iter().all(|name| accuracies.of(name).is_none()) {
+        let named = |size: Size| Ok((tilewright_zoo::canonical(&size.name(backbone))?, size));
+        let sizes = sizes().into_iter().map(named).collect::<Result<Vec<_>, ZooError>>()?;
+        if sizes.iter().all(|(name, _)| accuracies.of(name).is_none()) {
             return Err(ExploreError::NoAccuracy {
                 backbone: backbone.to_owned(),
-                sizes: names.len(),
-                such_as: names.last().cloned().unwrap_or_default(),
+                sizes: sizes.len(),
+                such_as: sizes.last().map(|(_, size)| size.name(backbone)).unwrap_or_default(),
             });
         }
-        Ok(Self {
-            backbone: backbone.to_owned(),
-            target,
-            limits: limits.to_vec(),
-            accuracies,
-            sizes,
-            sweeping: Sweeping::new(sweep, stop),
-        })
+        let models = sizes.iter().map(|(name, _)| SweepModel::zoo(name)).collect();
+        let sweep = Sweep::new(Dimensions {
+            budgets: vec![targets.sram],
+            ..Dimensions::of(models, targets.boards, targets.strategies)
+        })?;
+        let (backbone, limits) = (backbone.to_owned(), limits.to_vec());
+        Ok(Self { backbone, limits, accuracies, sizes: sizes.into_iter().collect(), sweep })
     }
 
-    /// What is known by now.
+    /// What is to be planned.
     #[must_use]
-    pub fn report(&self) -> ScaleReport {
-        let scaled = |(row, size): (&SweepRow, &Size)| ScaledNetwork {
+    pub const fn sweep(&self) -> &Sweep {
+        &self.sweep
+    }
+
+    /// What the rows say that were planned.
+    #[must_use]
+    pub fn report(&self, rows: &[SweepRow]) -> ScaleReport {
+        let target = |(board, strategy): (&Board, Strategy)| {
+            let (board, strategy) = (board.id.clone(), strategy.name().to_owned());
+            let is_of = |row: &&SweepRow| row.key.board == board && row.key.strategy == strategy;
+            let sizes: Vec<_> =
+                rows.iter().filter(is_of).filter_map(|row| self.scaled(row)).collect();
+            ScaleTarget {
+                limits: self.limits.iter().map(|limit| within(&sizes, *limit)).collect(),
+                front: front(&sizes),
+                diminishing: diminishing(&sizes),
+                board,
+                strategy,
+                sizes,
+            }
+        };
+        ScaleReport {
+            backbone: self.backbone.clone(),
+            of: self.sizes.len(),
+            targets: self.sweep.targets().map(target).collect(),
+        }
+    }
+
+    /// A row with its size and accuracy.
+    fn scaled(&self, row: &SweepRow) -> Option<ScaledNetwork> {
+        let size = self.sizes.get(&row.key.network)?;
+        Some(ScaledNetwork {
             width: size.width(),
             resolution: size.resolution,
             row: row.clone(),
             accuracy: self.accuracies.of(&row.key.network).cloned(),
-        };
-        let sizes: Vec<ScaledNetwork> =
-            self.sweeping.rows().iter().zip(&self.sizes).map(scaled).collect();
-        ScaleReport {
-            backbone: self.backbone.clone(),
-            board: self.target.board.id.clone(),
-            strategy: self.target.strategy.name().to_owned(),
-            of: self.sizes.len(),
-            limits: self.limits.iter().map(|limit| within(&sizes, *limit)).collect(),
-            front: front(&sizes),
-            diminishing: diminishing(&sizes),
-            sizes,
-        }
-    }
-}
-
-impl Experiment for Scale {
-    fn steps(&self) -> usize {
-        self.sweeping.steps()
-    }
-
-    fn done(&self) -> usize {
-        self.sweeping.done()
-    }
-
-    fn last(&self) -> Option<String> {
-        self.sweeping.last()
-    }
-
-    fn advance(&mut self) -> Result<bool, ExploreError> {
-        self.sweeping.advance()
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use tilewright_planner::{Options, PlanError, Planned, Stop, Strategy, plan};
 use tilewright_report::{SweepKey, SweepPlan, SweepRow};
 
 use crate::sweep_model::OpenModel;
-use crate::{Experiment, ExploreError, HeldModel, SweepModel};
+use crate::{ExploreError, HeldModel, SweepModel};
 
 /// What is combined with what. A list that is empty makes the sweep empty.
 pub struct Dimensions {
@@ -30,13 +30,13 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Models on a board with a strategy, all else as usual.
+    /// Models on boards with strategies, all else as usual.
     #[must_use]
-    pub fn of(models: Vec<SweepModel>, board: Board, strategy: Strategy) -> Self {
+    pub fn of(models: Vec<SweepModel>, boards: Vec<Board>, strategies: Vec<Strategy>) -> Self {
         Self {
             models,
-            boards: vec![board],
-            strategies: vec![strategy],
+            boards,
+            strategies,
             budgets: vec![None],
             clocks: vec![None],
             cards: vec![None],
@@ -85,6 +85,12 @@ impl Sweep {
             frames.len(),
         ];
         lengths.into_iter().try_fold(1, usize::checked_mul)
+    }
+
+    /// Boards with strategies, in the order of the rows.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = (&Board, Strategy)> {
+        let Dimensions { boards, strategies, .. } = &self.0;
+        boards.iter().flat_map(|board| strategies.iter().map(move |strategy| (board, *strategy)))
     }
 
     /// What each row is of.
@@ -202,48 +208,6 @@ struct Combination<'s> {
     frames: NonZeroU32,
 }
 
-/// A sweep under way, row by row.
-pub struct Sweeping {
-    sweep: Sweep,
-    stop: Stop,
-    held: HeldModel,
-    rows: Vec<SweepRow>,
-}
-
-impl Sweeping {
-    /// Begins a sweep; planning asks `stop` whether anybody still waits.
-    #[must_use]
-    pub fn new(sweep: Sweep, stop: Stop) -> Self {
-        Self { sweep, stop, held: HeldModel::default(), rows: Vec::new() }
-    }
-
-    /// The rows so far, in the order of the sweep.
-    #[must_use]
-    pub fn rows(&self) -> &[SweepRow] {
-        &self.rows
-    }
-}
-
-impl Experiment for Sweeping {
-    fn steps(&self) -> usize {
-        self.sweep.counted().unwrap_or(0)
-    }
-
-    fn done(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn last(&self) -> Option<String> {
-        let SweepKey { network, board, strategy, .. } = &self.rows.last()?.key;
-        Some(format!("{network}, {board}, {strategy}"))
-    }
-
-    fn advance(&mut self) -> Result<bool, ExploreError> {
-        let row = self.sweep.plan(self.rows.len(), &mut self.held, &self.stop)?;
-        Ok(row.map(|row| self.rows.push(row)).is_some())
-    }
-}
-
 /// A plan's figures, and why it cannot run.
 fn figures(planned: &Planned) -> (Option<SweepPlan>, Option<String>) {
     let report = &planned.report;
@@ -279,12 +243,7 @@ mod tests {
 
     fn sweep(names: &[&str], ids: &[&str], strategies: &[Strategy]) -> Dimensions {
         let models = names.iter().map(|name| SweepModel::zoo(name)).collect();
-        let board = tilewright_board::find("stm32f746g-disco").unwrap();
-        Dimensions {
-            boards: boards(ids),
-            strategies: strategies.to_vec(),
-            ..Dimensions::of(models, board, Strategy::Resident)
-        }
+        Dimensions::of(models, boards(ids), strategies.to_vec())
     }
 
     #[test]

@@ -1,32 +1,39 @@
 //! The width and resolution search of Sadiq's thesis (5.2.2) on its own board.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use std::sync::LazyLock;
+
 use tilewright_explore::{
-    AccuracyTable, Experiment, ExploreError, SCALE_BACKBONE, SCALE_BOARD, SCALE_LIMITS_MS, Scale,
-    Target,
+    AccuracyTable, ExploreError, HeldModel, SCALE_BACKBONE, SCALE_BOARD, SCALE_LIMITS_MS, Scale,
+    Targets,
 };
 use tilewright_plan::Micros;
 use tilewright_planner::{Stop, Strategy};
-use tilewright_report::ScaleReport;
-
-fn target(board: &str, strategy: Strategy) -> Target {
-    Target { board: tilewright_board::find(board).unwrap(), strategy, sram: None }
-}
-
-fn limits() -> Vec<Micros> {
-    SCALE_LIMITS_MS.map(|ms| Micros(f64::from(ms) * 1e3)).to_vec()
-}
+use tilewright_report::{ScaleTarget, SweepRow};
 
 fn scale(backbone: &str, accuracies: AccuracyTable) -> Result<Scale, ExploreError> {
-    let target = target(SCALE_BOARD, Strategy::Overlay);
-    Scale::new(backbone, target, &limits(), accuracies, Stop::default())
+    let boards = vec![tilewright_board::find(SCALE_BOARD).unwrap()];
+    let targets = Targets { boards, strategies: vec![Strategy::Overlay], sram: None };
+    let limits = SCALE_LIMITS_MS.map(|ms| Micros(f64::from(ms) * 1e3));
+    Scale::new(backbone, targets, &limits, accuracies)
 }
 
-fn whole() -> ScaleReport {
-    let mut experiment = scale(SCALE_BACKBONE, AccuracyTable::published().unwrap()).unwrap();
-    assert_eq!(experiment.steps(), 165);
-    while experiment.advance().unwrap() {}
-    experiment.report()
+/// The thesis' own, and its rows.
+static WHOLE: LazyLock<(Scale, Vec<SweepRow>)> = LazyLock::new(|| {
+    let scale = scale(SCALE_BACKBONE, AccuracyTable::published().unwrap()).unwrap();
+    let rows = scale.sweep().all(&Stop::default()).unwrap();
+    assert_eq!(rows.len(), 165);
+    (scale, rows)
+});
+
+/// What so many of its rows say.
+fn part(rows: usize) -> ScaleTarget {
+    let (scale, all) = &*WHOLE;
+    let report = scale.report(&all[..rows]);
+    assert_eq!(report.of, 165);
+    let [target] = &report.targets[..] else { panic!("{report:?}") };
+    assert_eq!(target.sizes.len(), rows);
+    target.clone()
 }
 
 /// Table 5.2: the network of each limit, and its int8 accuracy in per cent.
@@ -44,8 +51,7 @@ const TABLE_5_2: [(&str, f64); 9] = [
 
 #[test]
 fn latencies_are_those_of_table_5_2_within_a_tenth() {
-    let report = whole();
-    assert_eq!(report.sizes.len(), report.of);
+    let report = part(165);
     for ((size, percent), ms) in TABLE_5_2.into_iter().zip(SCALE_LIMITS_MS) {
         let name = tilewright_zoo::canonical(&format!("{SCALE_BACKBONE}-{size}")).unwrap();
         let found = report.size(&name).unwrap();
@@ -58,7 +64,7 @@ fn latencies_are_those_of_table_5_2_within_a_tenth() {
 
 #[test]
 fn what_is_chosen_is_never_less_accurate_than_in_table_5_2() {
-    let report = whole();
+    let report = part(165);
     assert_eq!(report.limits.len(), TABLE_5_2.len());
     for (within, (size, percent)) in report.limits.iter().zip(TABLE_5_2) {
         let network = within.network.as_ref().unwrap();
@@ -76,14 +82,36 @@ fn what_is_chosen_is_never_less_accurate_than_in_table_5_2() {
 
 #[test]
 fn a_part_of_it_is_a_report_too() {
-    let mut experiment = scale(SCALE_BACKBONE, AccuracyTable::published().unwrap()).unwrap();
-    for _ in 0..5 {
-        assert!(experiment.advance().unwrap());
-    }
-    assert_eq!((experiment.done(), experiment.report().sizes.len()), (5, 5));
-    let report = experiment.report();
+    let report = part(5);
     assert!(report.limits.iter().all(|within| within.meet_it == 5 && within.network.is_none()));
     assert!(report.front.is_empty() && report.diminishing.is_empty());
+    assert!(part(0).limits.iter().all(|within| within.meet_it == 0));
+}
+
+#[test]
+fn each_board_and_strategy_has_its_own_part() {
+    let ids = [SCALE_BOARD, "stm32f469i-disco"];
+    let boards = ids.map(|id| tilewright_board::find(id).unwrap()).to_vec();
+    let strategies = vec![Strategy::Overlay, Strategy::Resident];
+    let targets = Targets { boards, strategies, sram: None };
+    let accuracies = AccuracyTable::published().unwrap();
+    let scale = Scale::new(SCALE_BACKBONE, targets, &[Micros(1e9)], accuracies).unwrap();
+    // The first two sizes on all of them.
+    let mut held = HeldModel::default();
+    let row = |row| scale.sweep().plan(row, &mut held, &Stop::default()).unwrap();
+    let rows: Vec<SweepRow> = (0..8).map_while(row).collect();
+    let report = scale.report(&rows);
+    let of = |target: &ScaleTarget| (target.board.clone(), target.strategy.clone());
+    let expected =
+        ids.map(|id| ["overlay", "resident"].map(|strategy| (id.to_owned(), strategy.to_owned())));
+    assert_eq!(report.targets.iter().map(of).collect::<Vec<_>>(), expected.concat());
+    for target in &report.targets {
+        let networks: Vec<&str> =
+            target.sizes.iter().map(|size| size.row.key.network.as_str()).collect();
+        assert_eq!(networks, ["mobilenet-v3-thesis-w0.3-r64", "mobilenet-v3-thesis-w0.3-r80"]);
+        let fitting = target.sizes.iter().filter(|size| size.row.latency_us().is_some()).count();
+        assert_eq!(target.limits[0].meet_it, fitting);
+    }
 }
 
 #[test]

@@ -78,7 +78,9 @@ pub use run_report::{
 pub use run_result::{
     Comparison, InvokeRow, LayerCheck, Mode, OutputValues, RunResult, UnknownMode,
 };
-pub use scale::{Accuracy, Diminishing, ScaleReport, ScaledNetwork, TradeOff, WithinLimit};
+pub use scale::{
+    Accuracy, Diminishing, ScaleReport, ScaleTarget, ScaledNetwork, TradeOff, WithinLimit,
+};
 pub use scatter_svg::{Axis, Point, Scatter, Series, stacked_svg};
 pub use schedule::Schedule;
 pub use sentence::sentence;

@@ -29,6 +29,12 @@ pub struct ScaledNetwork {
     pub accuracy: Option<Accuracy>,
 }
 
+impl AsRef<SweepRow> for ScaledNetwork {
+    fn as_ref(&self) -> &SweepRow {
+        &self.row
+    }
+}
+
 impl ScaledNetwork {
     /// Latency in microseconds and int8 accuracy in per cent; nothing unless it runs and its accuracy is known.
     #[must_use]
@@ -85,13 +91,20 @@ pub struct Diminishing {
 pub struct ScaleReport {
     /// The backbone's name in the zoo.
     pub backbone: String,
+    /// How many sizes there are.
+    pub of: usize,
+    /// Board by board, strategy by strategy.
+    pub targets: Vec<ScaleTarget>,
+}
+
+/// What comes of the sizes on a board by a strategy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScaleTarget {
     /// Board id.
     pub board: String,
     /// Strategy.
     pub strategy: String,
-    /// How many sizes there are; as many are in `sizes` unless it was cancelled.
-    pub of: usize,
-    /// The sizes, by width, then by resolution.
+    /// The sizes, by width, then by resolution; fewer than there are if it was cancelled.
     pub sizes: Vec<ScaledNetwork>,
     /// What is within each limit, in the order that they were given.
     pub limits: Vec<WithinLimit>,
@@ -101,7 +114,7 @@ pub struct ScaleReport {
     pub diminishing: Vec<Diminishing>,
 }
 
-impl ScaleReport {
+impl ScaleTarget {
     /// The size of this name.
     #[must_use]
     pub fn size(&self, network: &str) -> Option<&ScaledNetwork> {

@@ -40,6 +40,12 @@ pub struct SweepRow {
     pub problem: Option<String>,
 }
 
+impl AsRef<Self> for SweepRow {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 impl SweepRow {
     /// Why the model cannot be opened, if that is so: another try may find it mended.
     #[must_use]

@@ -75,7 +75,7 @@ pub fn exits(options: &ExploreExits) -> Result<Said, Diagnostic> {
         &COLUMNS,
         &record.report.thresholds,
         |record| words(&record.report),
-        |record| scatter(&record.report),
+        |record| scatter(&record.report).svg(),
     )
 }
 

@@ -21,7 +21,9 @@ pub fn fit(options: &ExploreFit) -> Result<Said, Diagnostic> {
         cancel.check()?;
     }
     let record = experiment.report();
-    told(&options.out, End::Whole, &record, &COLUMNS, &record.cells, words, scatter)
+    told(&options.out, End::Whole, &record, &COLUMNS, &record.cells, words, |record| {
+        scatter(record).svg()
+    })
 }
 
 /// A cell, as comma-separated values.

@@ -15,7 +15,7 @@ use tilewright_zoo::{Network, Stack};
 use super::all_cores::on_all_cores;
 use super::emulation::Emulation;
 use super::rows::{Row, Rows};
-use super::{End, told};
+use super::{End, apart, told};
 use crate::args::explore::ExploreGenotypes;
 use crate::outputs::{self, Readers};
 use crate::{Said, interrupt, load};
@@ -24,9 +24,7 @@ use crate::{Said, interrupt, load};
 pub fn genotypes(options: &ExploreGenotypes) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let out = &options.out;
-    let files = [&out.csv, &out.svg, &options.costs, &options.rows];
-    let written: Vec<_> = files.into_iter().filter_map(|file| file.as_deref()).collect();
-    outputs::apart(&written, &[])?;
+    apart(out, &[&options.costs, &options.rows], &[])?;
     let board = load::board_of(&options.board)?;
     let stack = Stack {
         cells: options.cells,
@@ -53,7 +51,7 @@ pub fn genotypes(options: &ExploreGenotypes) -> Result<Said, Diagnostic> {
         &said::COLUMNS,
         &record.report.genotypes,
         |record| said::words(&record.report),
-        |record| said::scatter(&record.report),
+        |record| said::scatter(&record.report).svg(),
     )
 }
 

@@ -10,9 +10,9 @@ use tilewright_report::{OperatorKey, OperatorRow, WithKinds};
 use super::all_cores::on_all_cores;
 use super::emulation::Emulation;
 use super::rows::{Row, Rows};
-use super::{End, take_steps, told};
+use super::{End, apart, take_steps, told};
 use crate::args::explore::ExploreOperators;
-use crate::{Said, interrupt, load, outputs};
+use crate::{Said, interrupt, load};
 
 /// The word that stands for a board of each chip that runs plans.
 const ALL: &str = "all";
@@ -20,9 +20,7 @@ const ALL: &str = "all";
 /// Runs the benchmark.
 pub fn operators(options: &ExploreOperators) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
-    let files = [&options.out.csv, &options.out.svg, &options.rows];
-    let written: Vec<_> = files.into_iter().filter_map(|file| file.as_deref()).collect();
-    outputs::apart(&written, &[])?;
+    apart(&options.out, &[&options.rows], &[])?;
     let targets = targets(options)?;
     let backbones: Vec<String> = match options.backbones.as_slice() {
         [] => OPERATORS_BACKBONES.map(str::to_owned).to_vec(),
@@ -51,7 +49,7 @@ pub fn operators(options: &ExploreOperators) -> Result<Said, Diagnostic> {
         &said::columns(),
         &said::rows(&record.report),
         |record| said::words(&record.report),
-        |record| said::scatter(&record.report),
+        |record| said::scatter(&record.report).svg(),
     )
 }
 

@@ -5,18 +5,19 @@ use std::path::Path;
 
 use tilewright_app::{Blame, Diagnostic, zoo};
 use tilewright_explore::{
-    ACCURACY_COLUMNS, AccuracyTable, ExploreError, SCALE_LIMITS_MS, Scale, Target,
+    ACCURACY_COLUMNS, AccuracyTable, ExploreError, SCALE_LIMITS_MS, Scale, Targets,
 };
 use tilewright_plan::Micros;
 use tilewright_report::{
-    Axis, CsvColumn, Measured, Point, ScaleReport, ScaledNetwork, Scatter, SweepPlan, WithKinds,
-    plain,
+    Axis, CsvColumn, Measured, Point, ScaleReport, ScaleTarget, ScaledNetwork, Scatter, WithKinds,
+    plain, stacked_svg,
 };
 
-use super::{command, series, some, take_steps, told};
+use super::sweep_rows::{columns, planned};
+use super::{apart, boards, command, series, some, told};
 use crate::args::explore::ExploreScale;
 use crate::text::{BOLD, DIM, Side, Table, bytes, number};
-use crate::{Said, files, interrupt, load, outputs};
+use crate::{Said, files, interrupt};
 
 /// Largest table of accuracies that is read.
 const TABLE_LIMIT: u64 = 4 << 20;
@@ -24,29 +25,31 @@ const TABLE_LIMIT: u64 = 4 << 20;
 /// Runs the experiment.
 pub fn scale(options: &ExploreScale) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
-    let written: Vec<&Path> = options.out.csv.as_deref().into_iter().collect();
-    outputs::apart(&written, options.accuracy.as_slice())?;
-    let board = load::board_of(&options.board)?;
+    apart(&options.out, &[&options.rows], options.accuracy.as_slice())?;
+    let targets = Targets {
+        boards: boards(&options.board)?,
+        strategies: options.strategy.clone(),
+        sram: options.sram,
+    };
     let backbone = options.backbone.trim_start_matches(zoo::PREFIX);
     let accuracies = accuracies(options.accuracy.as_deref())?;
     let limits = match options.limits.as_slice() {
         [] => SCALE_LIMITS_MS.map(|ms| Micros(f64::from(ms) * 1e3)).to_vec(),
         given => given.to_vec(),
     };
-    let target = Target { board: board.clone(), strategy: options.strategy, sram: options.sram };
-    let stop = super::stop(&cancel);
-    let experiment = Scale::new(backbone, target, &limits, accuracies, stop);
-    let mut experiment = experiment.map_err(|error| wrong(&error, backbone, options))?;
-    let end = take_steps(&mut experiment, &cancel, &board.id)?;
-    let record = WithKinds::of(experiment.report());
+    let scale = Scale::new(backbone, targets, &limits, accuracies)
+        .map_err(|error| wrong(&error, backbone, options))?;
+    let (rows, end) = planned(scale.sweep(), options.rows.as_deref(), &cancel)?;
+    let record = WithKinds::of(scale.report(&rows));
+    let sizes = record.report.targets.iter().flat_map(|target| target.sizes.clone());
     told(
         &options.out,
         end,
         &record,
-        &COLUMNS,
-        &record.report.sizes,
+        &columns().into_iter().chain(COLUMNS).collect::<Vec<_>>(),
+        &sizes.collect::<Vec<_>>(),
         |record| words(&record.report),
-        |record| scatter(&record.report),
+        |record| svg(&record.report),
     )
 }
 
@@ -80,40 +83,10 @@ fn accuracies(file: Option<&Path>) -> Result<AccuracyTable, Diagnostic> {
     AccuracyTable::read(&text).map_err(|error| wrong(format!("{error}.")))
 }
 
-const fn plan(size: &ScaledNetwork) -> Option<&SweepPlan> {
-    size.row.plan.as_ref()
-}
-
-/// A size, as comma-separated values; heads say how figures came to be.
-const COLUMNS: [CsvColumn<ScaledNetwork>; 17] = [
-    CsvColumn { head: "network", field: |size| size.row.key.network.clone() },
+/// What a size has besides its row, as comma-separated values; heads say how figures came to be.
+const COLUMNS: [CsvColumn<ScaledNetwork>; 5] = [
     CsvColumn { head: "width", field: |size| size.width.to_string() },
     CsvColumn { head: "resolution", field: |size| size.resolution.to_string() },
-    CsvColumn { head: "board", field: |size| size.row.key.board.clone() },
-    CsvColumn { head: "strategy", field: |size| size.row.key.strategy.clone() },
-    CsvColumn { head: "sram_budget_bytes", field: |size| some(size.row.key.sram_budget_bytes) },
-    CsvColumn { head: "macs_counted", field: |size| some(size.row.macs) },
-    CsvColumn { head: "parameters_counted", field: |size| some(size.row.parameters) },
-    CsvColumn { head: "fits_proved", field: |size| some(plan(size).map(|plan| plan.fits)) },
-    CsvColumn {
-        head: "latency_us_modelled",
-        field: |size| {
-            some(plan(size).and_then(|plan| plan.latency_us).map(|us| format!("{:.0}", us.0)))
-        },
-    },
-    CsvColumn {
-        head: "sram_bytes_counted",
-        field: |size| some(plan(size).map(|plan| plan.sram_bytes.0)),
-    },
-    CsvColumn {
-        head: "flash_bytes_counted",
-        field: |size| some(plan(size).map(|plan| plan.flash_bytes.0)),
-    },
-    CsvColumn {
-        head: "external_bytes_counted",
-        field: |size| some(plan(size).map(|plan| plan.external_bytes.0)),
-    },
-    CsvColumn { head: "problem", field: |size| some(size.row.problem.clone()) },
     CsvColumn {
         head: "int8_percent_measured",
         field: |size| some(size.accuracy.as_ref().map(|of| of.int8_percent)),
@@ -147,10 +120,10 @@ fn millis(us: f64) -> String {
 }
 
 /// What stands below [`HEADS`].
-fn cells(record: &ScaleReport, network: &str) -> Vec<String> {
-    let size = record.size(network);
+fn cells(target: &ScaleTarget, network: &str) -> Vec<String> {
+    let size = target.size(network);
     let of_row = |text: &dyn Fn(&ScaledNetwork) -> Option<String>| size.and_then(text);
-    let of_plan = |text: &dyn Fn(&SweepPlan) -> String| size.and_then(plan).map(text);
+    let plan = size.and_then(|size| size.row.plan.as_ref());
     let percent = |percent: Measured<f64>| format!("{percent:.2} %");
     let accuracy = |size: &ScaledNetwork| size.accuracy.clone();
     [
@@ -159,35 +132,46 @@ fn cells(record: &ScaleReport, network: &str) -> Vec<String> {
         of_row(&|size| accuracy(size)?.fp32_percent.map(percent)),
         of_row(&|size| size.row.latency_us().map(millis)),
         of_row(&|size| size.row.macs.map(|macs| number(*macs))),
-        of_plan(&|plan| bytes(plan.sram_bytes.0)),
-        of_plan(&|plan| bytes(plan.flash_bytes.0)),
+        plan.map(|plan| bytes(plan.sram_bytes.0)),
+        plan.map(|plan| bytes(plan.flash_bytes.0)),
     ]
     .map(some)
     .to_vec()
 }
 
-/// Accuracy against latency.
-fn scatter(record: &ScaleReport) -> Scatter {
+/// Accuracy against latency, a chart for each board and strategy.
+fn svg(record: &ScaleReport) -> String {
+    let charts = record.targets.iter().map(|target| scatter(&record.backbone, target));
+    stacked_svg(&record.backbone, &charts.collect::<Vec<_>>())
+}
+
+fn scatter(backbone: &str, target: &ScaleTarget) -> Scatter {
     let point = |size: &ScaledNetwork| {
         let at = size.trade_off()?;
         let network = &size.row.key.network;
-        let is_best = record.front.contains(network);
+        let is_best = target.front.contains(network);
         let series = if is_best { "no other is faster and as accurate" } else { "others" };
         let (x, y, title) = (at.latency_us / 1e3, at.percent, network.clone());
         Some((series.to_owned(), Point { x, y, title }))
     };
     Scatter {
-        title: format!("{} on {}, {}", record.backbone, record.board, record.strategy),
+        title: format!("{backbone} on {}, {}", target.board, target.strategy),
         command: command(),
         x: Axis { title: "latency in milliseconds (modelled)".to_owned(), is_logarithmic: false },
         y: Axis { title: "int8 accuracy in per cent (measured)".to_owned(), is_logarithmic: false },
-        series: series(record.sizes.iter().filter_map(point)),
+        series: series(target.sizes.iter().filter_map(point)),
     }
 }
 
 fn words(record: &ScaleReport) -> String {
-    let ScaleReport { backbone, board, strategy, of, sizes, limits, front, diminishing, .. } =
-        record;
+    let targets = record.targets.iter().map(|target| words_of(record, target));
+    let note = "Accuracies are those of the table alone: sizes that it does not have are planned, but never chosen.";
+    targets.collect::<Vec<_>>().join("\n") + &format!("{DIM}{note}{DIM:#}\n")
+}
+
+fn words_of(record: &ScaleReport, target: &ScaleTarget) -> String {
+    let ScaleReport { backbone, of, .. } = record;
+    let ScaleTarget { board, strategy, sizes, limits, front, diminishing } = target;
     let fitting = sizes.iter().filter(|size| size.row.latency_us().is_some()).count();
     let known = sizes.iter().filter(|size| size.trade_off().is_some()).count();
     let planned = match sizes.len() {
@@ -204,7 +188,7 @@ fn words(record: &ScaleReport) -> String {
     for within in limits {
         let meet = format!("{}, {} known", within.meet_it, within.of_known_accuracy);
         let chosen = match &within.network {
-            Some(network) => cells(record, network),
+            Some(network) => cells(target, network),
             None => vec!["none of known accuracy".to_owned()],
         };
         table.row([millis(within.limit_us), meet].into_iter().chain(chosen));
@@ -213,7 +197,7 @@ fn words(record: &ScaleReport) -> String {
     let _ = writeln!(text, "Most accurate within each limit\n{}", table.print());
     let mut table = Table::new(&HEADS);
     for network in front {
-        table.row(cells(record, network));
+        table.row(cells(target, network));
     }
     let _ = writeln!(text, "No other is faster and as accurate\n{}", table.print());
     for point in diminishing {
@@ -223,6 +207,5 @@ fn words(record: &ScaleReport) -> String {
             point.width, point.network, point.by
         );
     }
-    let note = "Accuracies are those of the table alone: sizes that it does not have are planned, but never chosen.";
-    text + &format!("{DIM}{note}{DIM:#}\n")
+    text
 }

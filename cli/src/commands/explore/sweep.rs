@@ -10,20 +10,18 @@ use tilewright_plan::Hertz;
 use tilewright_report::{Axis, Point, Scatter, SweepPlan, SweepRow, WithKinds, plain};
 use tilewright_runner::Native;
 
-use super::sweep_rows::{COLUMNS, planned, wrong};
-use super::{End, command, series, some, told};
+use super::sweep_rows::{columns, planned, wrong};
+use super::{End, apart, boards, command, series, some, told};
 use crate::args::explore::ExploreSweep;
 use crate::args::{ModelFile, Quantised};
 use crate::text::{BOLD, Side, Table, bytes, micros, number};
-use crate::{Said, interrupt, load, outputs};
+use crate::{Said, interrupt, load};
 
 /// Plans all rows that are not known yet.
 pub fn sweep(options: &ExploreSweep) -> Result<Said, Diagnostic> {
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let out = &options.out;
-    let files = [&out.csv, &out.svg, &options.rows];
-    let written: Vec<_> = files.into_iter().filter_map(|file| file.as_deref()).collect();
-    outputs::apart(&written, &options.models)?;
+    apart(out, &[&options.rows], &options.models)?;
     let sweep = Sweep::new(dimensions(options, &cancel)?).map_err(|error| wrong(&error))?;
     let (rows, end) = planned(&sweep, options.rows.as_deref(), &cancel)?;
     let of = sweep.keys().count();
@@ -32,10 +30,10 @@ pub fn sweep(options: &ExploreSweep) -> Result<Said, Diagnostic> {
         out,
         end,
         &record,
-        &COLUMNS,
+        &columns(),
         &record.report.rows,
         |record| words(&record.report),
-        |record| scatter(&record.report),
+        |record| scatter(&record.report).svg(),
     )?;
     let is_bad =
         end == End::Whole && record.report.rows.iter().all(|row| row.not_opened().is_some());
@@ -54,7 +52,6 @@ fn dimensions(options: &ExploreSweep, cancel: &Cancel) -> Result<Dimensions, Dia
         [] => vec![None],
         values => values.iter().copied().map(Some).collect(),
     };
-    let boards: Result<Vec<_>, _> = options.board.iter().map(|id| load::board_of(id)).collect();
     let card = |id: &String| {
         tilewright_board::find_card(id).map(Some).map_err(|error| {
             let what_to_do = "`tilewright boards` lists the classes of cards.";
@@ -68,7 +65,7 @@ fn dimensions(options: &ExploreSweep, cancel: &Cancel) -> Result<Dimensions, Dia
     let frames = options.frames.iter().filter_map(|frames| NonZeroU32::new(*frames));
     Ok(Dimensions {
         models: options.models.iter().map(|model| given(model, cancel)).collect(),
-        boards: boards?,
+        boards: boards(&options.board)?,
         strategies: options.strategy.clone(),
         budgets: or_usual(&options.sram),
         clocks: match options.clock_mhz.as_slice() {

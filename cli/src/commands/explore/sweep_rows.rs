@@ -56,39 +56,45 @@ impl Row for SweepRow {
     }
 }
 
-const fn plan(row: &SweepRow) -> Option<&SweepPlan> {
-    row.plan.as_ref()
+fn key(row: &impl AsRef<SweepRow>) -> &SweepKey {
+    &row.as_ref().key
 }
 
-/// A row, as comma-separated values; heads say how figures came to be.
-pub const COLUMNS: [CsvColumn<SweepRow>; 15] = [
-    CsvColumn { head: "model", field: |row| row.key.network.clone() },
-    CsvColumn { head: "board", field: |row| row.key.board.clone() },
-    CsvColumn { head: "strategy", field: |row| row.key.strategy.clone() },
-    CsvColumn { head: "sram_budget_bytes", field: |row| some(row.key.sram_budget_bytes) },
-    CsvColumn { head: "clock_hz", field: |row| some(row.key.clock_hz) },
-    CsvColumn { head: "card", field: |row| some(row.key.card.clone()) },
-    CsvColumn { head: "frames", field: |row| row.key.frames.to_string() },
-    CsvColumn { head: "macs_counted", field: |row| some(row.macs) },
-    CsvColumn { head: "parameters_counted", field: |row| some(row.parameters) },
-    CsvColumn { head: "fits_proved", field: |row| some(plan(row).map(|plan| plan.fits)) },
-    CsvColumn {
-        head: "latency_us_modelled",
-        field: |row| {
-            some(plan(row).and_then(|plan| plan.latency_us).map(|us| format!("{:.0}", us.0)))
+fn plan(row: &impl AsRef<SweepRow>) -> Option<&SweepPlan> {
+    row.as_ref().plan.as_ref()
+}
+
+/// Columns of a row and of what holds one; heads say how figures came to be.
+pub fn columns<R: AsRef<SweepRow>>() -> [CsvColumn<R>; 15] {
+    [
+        CsvColumn { head: "model", field: |row| key(row).network.clone() },
+        CsvColumn { head: "board", field: |row| key(row).board.clone() },
+        CsvColumn { head: "strategy", field: |row| key(row).strategy.clone() },
+        CsvColumn { head: "sram_budget_bytes", field: |row| some(key(row).sram_budget_bytes) },
+        CsvColumn { head: "clock_hz", field: |row| some(key(row).clock_hz) },
+        CsvColumn { head: "card", field: |row| some(key(row).card.clone()) },
+        CsvColumn { head: "frames", field: |row| key(row).frames.to_string() },
+        CsvColumn { head: "macs_counted", field: |row| some(row.as_ref().macs) },
+        CsvColumn { head: "parameters_counted", field: |row| some(row.as_ref().parameters) },
+        CsvColumn { head: "fits_proved", field: |row| some(plan(row).map(|plan| plan.fits)) },
+        CsvColumn {
+            head: "latency_us_modelled",
+            field: |row| {
+                some(plan(row).and_then(|plan| plan.latency_us).map(|us| format!("{:.0}", us.0)))
+            },
         },
-    },
-    CsvColumn {
-        head: "sram_bytes_counted",
-        field: |row| some(plan(row).map(|plan| plan.sram_bytes.0)),
-    },
-    CsvColumn {
-        head: "flash_bytes_counted",
-        field: |row| some(plan(row).map(|plan| plan.flash_bytes.0)),
-    },
-    CsvColumn {
-        head: "external_bytes_counted",
-        field: |row| some(plan(row).map(|plan| plan.external_bytes.0)),
-    },
-    CsvColumn { head: "problem", field: |row| some(row.problem.clone()) },
-];
+        CsvColumn {
+            head: "sram_bytes_counted",
+            field: |row| some(plan(row).map(|plan| plan.sram_bytes.0)),
+        },
+        CsvColumn {
+            head: "flash_bytes_counted",
+            field: |row| some(plan(row).map(|plan| plan.flash_bytes.0)),
+        },
+        CsvColumn {
+            head: "external_bytes_counted",
+            field: |row| some(plan(row).map(|plan| plan.external_bytes.0)),
+        },
+        CsvColumn { head: "problem", field: |row| some(row.as_ref().problem.clone()) },
+    ]
+}
