@@ -125,3 +125,39 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
         "Give a file that can be written.",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Timed {
+        of: u8,
+        us: f64,
+    }
+
+    impl Row for Timed {
+        type Key = u8;
+
+        const EXPERIMENT: &'static str = "a test";
+
+        fn key(&self) -> u8 {
+            self.of
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_read_again_to_the_bit_and_what_is_noted_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.jsonl");
+        let mut rows = Rows::open(Some(&path)).unwrap();
+        // A number that quick readers of JSON take for its neighbour.
+        let us = 1_451.050_925_925_925_9;
+        rows.add(Timed { of: 1, us }).unwrap();
+        rows.note(Timed { of: 2, us });
+        assert!(rows.get(&1).is_some() && rows.get(&2).is_some());
+        let again: Rows<'_, Timed> = Rows::open(Some(&path)).unwrap();
+        assert_eq!((again.get(&1), again.get(&2)), (Some(&Timed { of: 1, us }), None));
+    }
+}
