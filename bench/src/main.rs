@@ -16,15 +16,12 @@ mod goals;
 mod kernels;
 mod networks;
 mod order;
-mod overlay;
 mod page;
 mod page_models;
 mod page_smoothness;
-mod papers;
 mod peers;
 mod plans;
 mod reference;
-mod swapnn;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -95,13 +92,6 @@ enum Command {
         #[arg(long)]
         board: String,
     },
-    /// Networks from external memory, beside the tables of the TinyOps thesis
-    Overlay,
-    /// Swapping to a card as published, beside what the SwapNN paper prints
-    Swapnn,
-    /// Tables and figures of both papers on memory beyond SRAM, TinyOps and SwapNN, beside ours, with the
-    /// reason of each difference above 10 %
-    Papers,
     /// Make docs/results.md of bench/goals.toml
     Results,
     /// Least tensor arenas beside what msf-CNN, MCUNetV2, ST and Vela publish, and a quarter of `resident` for
@@ -182,18 +172,6 @@ fn run(command: Command, json: bool) -> Result<Vec<goals::Figure>, String> {
         }
         Command::Allocate { folder } => measured.extend(allocate::folder(&folder)?),
         Command::Order { folder } => return order::orders(folder.as_deref(), json),
-        Command::Overlay => {
-            let rows = overlay::rows()?;
-            if json {
-                let text = serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?;
-                println!("{text}");
-            } else {
-                overlay::print(&rows);
-            }
-            return Ok(Vec::new());
-        }
-        Command::Swapnn => return swapnn::swapnn(json).map(none),
-        Command::Papers => return papers::papers(json).map(none),
         Command::Results => return goals::render().map(none),
         Command::Peers => return peers::peers(json),
         Command::Beyond => return beyond::beyond(json),

@@ -3,7 +3,6 @@
 
 mod cells;
 mod large;
-mod papers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tilewright_model::Tensor;
 use tilewright_order::{Budget, Graph, Problem, Rules};
+use tilewright_papers::{ORDERED, Ordered};
 use tilewright_plan::grouped;
 use tilewright_tests::program;
 
@@ -87,7 +87,15 @@ pub fn orders(folder: Option<&Path>, json: bool) -> Result<Vec<Figure>, String> 
             zoo.push(ordered(&network.name, graph.clone(), rule)?);
         }
     }
-    let papers = papers::rows()?;
+    let mut papers = Vec::new();
+    for Ordered { zoo, element_bytes, .. } in ORDERED {
+        let network = tilewright_zoo::network(zoo).map_err(|e| e.to_string())?;
+        let size = |tensor: &Tensor| as_int8(tensor).saturating_mul(element_bytes);
+        let graph = Graph::of_model(network.float(), size);
+        for rule in Rule::ALL {
+            papers.push(ordered(&network.name, graph.clone(), rule)?);
+        }
+    }
     let mut of_cells = Vec::new();
     for (name, graph) in cells::graphs() {
         let figures = HMCOS.iter().find(|(known, _)| *known == name).map(|(_, figures)| *figures);
@@ -109,7 +117,7 @@ pub fn orders(folder: Option<&Path>, json: bool) -> Result<Vec<Figure>, String> 
         }
     }
     let mut figures = vec![all_proved("zoo", zoo.iter())];
-    figures.push(all_proved("papers", papers.iter().flat_map(papers::Compared::rows)));
+    figures.push(all_proved("papers", papers.iter()));
     figures.extend(of_cells.iter().filter_map(Row::beside_hmcos));
     figures.extend(large.iter().map(Row::figure));
     if json {
@@ -121,7 +129,7 @@ pub fn orders(folder: Option<&Path>, json: bool) -> Result<Vec<Figure>, String> 
     }
     table(&zoo);
     println!("\nThe reordering paper's networks, bytes of its element type\n");
-    papers::print(&papers);
+    table(&papers);
     println!("\nNetworks of cells, floats\n");
     table(&of_cells);
     println!("\nLarge graphs\n");

@@ -62,6 +62,8 @@ pub enum Command {
     Tile(Tile),
     /// Write a model in another format: its float form as ONNX, its int8 form as TensorFlow Lite
     Export(Export),
+    /// Compute the figures of published systems again, beside what the papers print
+    Papers(Papers),
     /// Run an experiment over many networks and techniques
     #[command(subcommand)]
     Explore(explore::Explore),
@@ -369,6 +371,14 @@ pub struct Prune {
     /// The file: TensorFlow Lite if its name ends in .tflite, else ONNX, which takes floats alone
     #[arg(short, long, value_name = "FILE.onnx|FILE.tflite")]
     pub output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Papers {
+    /// The paper: order, ping-pong, tinyops, swapnn or sparse-tiled; else all of them are listed
+    pub paper: Option<String>,
+    #[command(flatten)]
+    pub out: explore::Out,
 }
 
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@ pub mod image;
 pub mod inspect;
 pub mod order;
 pub mod overlay;
+pub mod papers;
 pub mod plan;
 pub mod prune;
 mod quantisation;

@@ -65,6 +65,7 @@ pub fn run(compare: Option<CompareFloat>) -> ExitCode {
         Command::Plan(options) => commands::plan::plan(&options),
         Command::Overlay(options) => commands::overlay::overlay(&options),
         Command::Check(options) => commands::check::check(&options),
+        Command::Papers(options) => commands::papers::papers(&options),
         Command::Prune(options) => commands::prune::prune(&options),
         Command::Train(options) => commands::train::train(&options),
         Command::Tile(options) => commands::tile::tile(&options),

@@ -43,7 +43,7 @@ pub fn explore(options: &Explore) -> Result<Said, Diagnostic> {
 }
 
 /// What planning asks whether somebody pressed Ctrl-C.
-fn stop(cancel: &Cancel) -> Stop {
+pub(super) fn stop(cancel: &Cancel) -> Stop {
     let cancel = cancel.clone();
     Stop::when(move |_| cancel.is_cancelled())
 }
@@ -89,14 +89,18 @@ fn boards(names: &[String]) -> Result<Vec<Board>, Diagnostic> {
 }
 
 /// That no file is written over another one, or over one that is read.
-fn apart(out: &Out, others: &[&Option<PathBuf>], read: &[PathBuf]) -> Result<(), Diagnostic> {
+pub(super) fn apart(
+    out: &Out,
+    others: &[&Option<PathBuf>],
+    read: &[PathBuf],
+) -> Result<(), Diagnostic> {
     let written = [&out.csv, &out.svg].into_iter().chain(others.iter().copied());
     outputs::apart(&written.filter_map(|file| file.as_deref()).collect::<Vec<_>>(), read)
 }
 
 /// Writes the rows where they are wanted, and says the record in the form that is wanted; what was cancelled
 /// says so by its exit code.
-fn told<T: Serialize, R>(
+pub(super) fn told<T: Serialize, R>(
     out: &Out,
     end: End,
     record: &T,
@@ -119,13 +123,13 @@ fn told<T: Serialize, R>(
 }
 
 /// The command that is running, without the folder of the program.
-fn command() -> String {
+pub(super) fn command() -> String {
     let arguments = std::env::args().skip(1);
     std::iter::once("tilewright".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// Series of points, in the order of their names.
-fn series(points: impl Iterator<Item = (String, Point)>) -> Vec<Series> {
+pub(super) fn series(points: impl Iterator<Item = (String, Point)>) -> Vec<Series> {
     let mut all: BTreeMap<String, Vec<Point>> = BTreeMap::new();
     for (name, point) in points {
         all.entry(name).or_default().push(point);
@@ -134,6 +138,6 @@ fn series(points: impl Iterator<Item = (String, Point)>) -> Vec<Series> {
 }
 
 /// The text of what may be missing.
-fn some(value: Option<impl ToString>) -> String {
+pub(super) fn some(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }

@@ -21,6 +21,7 @@ pub mod memory_map_svg;
 mod name;
 mod occupancy;
 mod operators;
+mod papers;
 mod plan_report;
 mod profile;
 mod ranges;
@@ -65,6 +66,7 @@ pub use operators::{
     OperatorRow, OperatorRun, OperatorShape, OperatorUse, OperatorsCore, OperatorsNetwork,
     OperatorsReport,
 };
+pub use papers::{PaperFigure, PaperPlan, PaperReport};
 pub use plan_report::{
     Alternative, DoesNotFit, ExitRow, LayerRow, Part, PartRole, PlanReport, Stage, WeightPacking,
 };

@@ -22,9 +22,9 @@ enum May {
 
 /// What serves people on a computer: command line, server and page. `plan` and `model` are the
 /// values that the others take and give.
-const HOST: [&str; 14] = [
-    "planner", "order", "allocate", "check", "explore", "search", "image", "formats", "zoo",
-    "report", "desk", "board", "plan", "model",
+const HOST: [&str; 15] = [
+    "planner", "order", "allocate", "check", "explore", "papers", "search", "image", "formats",
+    "zoo", "report", "desk", "board", "plan", "model",
 ];
 
 /// One row a package, without the prefix `tilewright-`.
@@ -45,6 +45,10 @@ const TABLE: &[(&str, May)] = &[
     ("order", May::Only(&["allocate", "plan", "model"])),
     ("planner", May::Only(&["order", "allocate", "plan", "board", "model", "report"])),
     ("explore", May::Only(&["planner", "zoo", "model", "board", "plan", "report"])),
+    (
+        "papers",
+        May::Only(&["explore", "planner", "order", "zoo", "model", "board", "plan", "report"]),
+    ),
     ("check", May::Only(&["plan", "board", "model"])),
     ("image", May::Only(&["plan", "board", "model", "kernels", "seal"])),
     (
