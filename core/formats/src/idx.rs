@@ -58,6 +58,11 @@ fn values(bytes: &[u8], expected: u32, dims: usize) -> Result<&[u8], IdxError> {
     Ok(values)
 }
 
+/// Whether bytes begin as those of an `idx3-ubyte` file do.
+pub(crate) fn is_idx_images(bytes: &[u8]) -> bool {
+    number(bytes, 0) == IMAGES
+}
+
 /// Images of an `idx3-ubyte` file.
 ///
 /// # Errors

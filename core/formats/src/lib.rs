@@ -1,4 +1,5 @@
-//! Model files: ONNX in and out, TensorFlow Lite in and out, and in another order. Inputs in: PNG, NumPy arrays, raw bytes.
+//! Model files: ONNX in and out, TensorFlow Lite in and out, and in another order. Inputs in: PNG, NumPy arrays, raw bytes,
+//! labelled images.
 //!
 //! Hosts have the files: bytes in memory, or whatever else gives parts of them.
 #![warn(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
@@ -7,6 +8,7 @@ pub mod error;
 mod file;
 mod idx;
 pub mod input;
+mod labelled;
 mod numbers;
 mod onnx;
 mod tflite;
@@ -18,6 +20,7 @@ use tilewright_model::{Model, passes};
 pub use error::{FormatError, UnsupportedOperator};
 pub use file::{Beside, ModelFile, inside};
 pub use idx::{IdxError, IdxImages, idx_images, idx_labels};
+pub use labelled::{LabelledError, LabelledImages, MOST_UNPACKED, unpacked};
 pub use onnx::{ExportError, FileInput, export};
 pub use tflite::export::{TfliteError, export_tflite};
 pub use tflite::reorder;

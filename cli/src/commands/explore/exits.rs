@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use tilewright_app::{Blame, Diagnostic, checked_plan, unsupported};
 use tilewright_explore::exits::{Answer, Labelled, MOST_LOST, Scaled, report};
+use tilewright_formats::LabelledImages;
 use tilewright_model::{Data, Model, int8};
 use tilewright_planner::{Confidence, ExitError};
 use tilewright_report::{
@@ -15,7 +16,7 @@ use tilewright_runner::Native;
 use super::all_cores::on_all_cores;
 use super::{End, told};
 use crate::args::explore::ExploreExits;
-use crate::labelled::{self, LabelledImages};
+use crate::labelled;
 use crate::progress::Teller;
 use crate::text::{BOLD, DIM, Side, Table, micros, number};
 use crate::{Said, interrupt, load};
