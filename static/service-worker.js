@@ -2,8 +2,8 @@
 // each of its files; nothing else is ever kept, so neither is anything below `api/`.
 const BUILD = "development";
 const FILES = {};
-// Large, and used by few: kept once it was used.
-const LATER = ["float.js", "float_bg.wasm"];
+// Used by few: kept once it was used.
+const LATER = ["float.js", "float_bg.wasm", "search.js", "search_bg.wasm"];
 
 const START = "index.html";
 const PREFIX = `tilewright ${self.registration.scope} `;

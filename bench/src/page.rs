@@ -46,7 +46,7 @@ pub fn sizes() -> Result<Vec<Measured>, String> {
         for path in files.iter().filter(|path| path.extension().is_some_and(|e| e == ending)) {
             let bytes = fs::metadata(path).map_err(|e| format!("{}: {e}", path.display()))?.len();
             match path.file_name().and_then(|name| name.to_str()).unwrap_or_default() {
-                name if name.contains(".elf.") || name.starts_with("float") => {}
+                name if [".elf.", "float", "search"].iter().any(|part| name.contains(part)) => {}
                 name if name.starts_with("importer") => importer += bytes,
                 name if name.starts_with("planner") => planner += bytes,
                 name if name.starts_with("service-worker") => offline += bytes,

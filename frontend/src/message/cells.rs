@@ -1,6 +1,8 @@
 //! Cells that a person makes, and what the importer says of them.
 
 use serde::{Deserialize, Serialize};
+
+use super::SearchLog;
 use tilewright_report::{Diagnostic, ZooSize};
 
 /// An operation on a node of a cell.
@@ -53,10 +55,12 @@ pub struct PublishedCells {
 }
 
 /// What cells are made from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellChoices {
     pub operations: Vec<CellOperation>,
     pub published: Vec<PublishedCells>,
+    /// Searches that were logged, by trade-off.
+    pub logged: Vec<SearchLog>,
 }
 
 /// What the importer says of a draft.

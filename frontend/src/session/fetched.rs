@@ -5,7 +5,7 @@ use wasm_bindgen_futures::spawn_local;
 use yew::Callback;
 
 use super::{Session, fetch};
-use crate::message::{FloatRequest, ImportRequest};
+use crate::message::{FloatRequest, ImportRequest, SearchRequest};
 use crate::state::{Event, OwnFile, Stored};
 use tilewright_report::Diagnostic;
 
@@ -17,6 +17,8 @@ pub enum Asked {
     Importer(ImportRequest),
     /// The float worker.
     Float(FloatRequest),
+    /// The worker that searches cells.
+    Search(SearchRequest),
 }
 
 /// Files that a request needs, or why they cannot be had.
@@ -57,6 +59,7 @@ impl Session {
         match &body {
             Asked::Importer(_) => self.importer.warm(),
             Asked::Float(_) => self.float.warm(),
+            Asked::Search(_) => self.search.warm(),
         }
         let files: Vec<_> = paths.into_iter().map(fetch::started).collect();
         let link = link.clone();
@@ -93,6 +96,7 @@ impl Session {
         };
         match &body {
             Asked::Float(_)
+            | Asked::Search(_)
             | Asked::Importer(
                 ImportRequest::Open(..) | ImportRequest::Examine(..) | ImportRequest::SaveTiled(..),
             ) => self.ask_with_model(request, &body, &files),

@@ -24,10 +24,11 @@ use yew::Callback;
 
 use crate::message::{
     Calibrating, FloatRequest, ImportReply, ImportRequest, ModelSource, PlanFacts, PlanReply,
-    PlanRequest, Reply,
+    PlanRequest, Reply, SearchNews, SearchRequest,
 };
 use crate::state::{
-    Beside, Effect, Event, FileKind, Kept, Origin, OwnFile, Quantising, RunEvent, Samples, State,
+    Beside, Effect, Event, FileKind, Kept, Origin, OwnFile, Quantising, RunEvent, Samples,
+    SearchEvent, State,
 };
 use crate::view_model::desk::measured;
 use desk::{Subject, Talk};
@@ -44,6 +45,9 @@ use tilewright_report::{Diagnostic, FloatComparison};
 const PLANNER: &str = "./planner-worker.js";
 const IMPORTER: &str = "./importer-worker.js";
 const FLOAT: &str = "./float-worker.js";
+const SEARCH: &str = "./search-worker.js";
+/// What a search learns from, if a person gives nothing.
+const IMAGES: &str = "models/fashion-mobilenet.calibration.npy";
 /// Number of what the page asks for on its own account: no task waits for it.
 const REHEARSAL: u32 = 0;
 /// How long the page rests before it is kept for times without a network: what a person asks for
@@ -63,6 +67,7 @@ pub struct Session {
     planner: Link<PlanReply>,
     importer: Link<ImportReply>,
     float: Link<FloatComparison>,
+    search: Link<SearchNews>,
     planner_has_model: bool,
     importer_has_model: bool,
     /// Whether the importer was given the model back behind the request that opens another: it has the old one then.
@@ -137,11 +142,20 @@ impl Session {
                 event_of(answer, FLOAT, Event::FloatCompared).into_iter().for_each(|m| to.emit(m));
             }),
         );
+        let to = send.clone();
+        let search = Link::new(
+            SEARCH,
+            Callback::from(move |answer: Answer<SearchNews>| {
+                let wrap = |request, reply| Event::Search(SearchEvent::Answered(request, reply));
+                event_of(answer, SEARCH, wrap).into_iter().for_each(|m| to.emit(m));
+            }),
+        );
         Self {
             send,
             planner,
             importer,
             float,
+            search,
             planner_has_model: false,
             importer_has_model: false,
             importer_was_given_back: false,
@@ -287,6 +301,19 @@ impl Session {
                 let draft = Rc::unwrap_or_clone(draft);
                 self.importer.ask(request, &ImportRequest::Cells(draft), &[]);
             }
+            Effect::BeginSearch(request, settings, files) => {
+                let body = SearchRequest::Begin(settings);
+                if files.is_empty() {
+                    let paths = vec![IMAGES.to_owned()];
+                    return self.fetch_for(request, paths, Vec::new(), Asked::Search(body), link);
+                }
+                let tokens: Vec<u32> = files.into_iter().map(|(token, _)| token).collect();
+                let copies = self.copies(&tokens);
+                self.search.ask(request, &body, &copies);
+            }
+            Effect::GoOnSearching(request, known) => {
+                self.search.ask(request, &SearchRequest::GoOn { known }, &[]);
+            }
             Effect::SizeZoo(request, name) => {
                 self.importer.ask(request, &ImportRequest::ZooSize(name), &[]);
             }
@@ -420,6 +447,7 @@ impl Session {
                 self.importer_has_model = false;
             }
             Effect::EndFloat => self.float.end(),
+            Effect::EndSearch => self.search.end(),
             Effect::EndPlanner => {
                 self.planner.end();
                 self.planner_has_model = false;
@@ -447,11 +475,6 @@ impl Session {
     ) {
         let is_given = quantising.samples == Samples::Given;
         let chosen: Vec<u32> = quantising.tokens().collect();
-        // Copies: files are kept, so that they can be opened again in another way.
-        let copies = |files: &BTreeMap<u32, Uint8Array>, tokens: &[u32]| -> Vec<Uint8Array> {
-            let bytes = tokens.iter().filter_map(|token| files.get(token));
-            bytes.map(|bytes| bytes.slice(0, bytes.length())).collect()
-        };
         let (source, mut tokens) = match origin {
             Origin::Example(example) => {
                 let name = example.file.rsplit('/').next().unwrap_or(example.file).to_owned();
@@ -459,7 +482,7 @@ impl Session {
                 let mut paths = vec![example.file.to_owned()];
                 paths.extend(is_given.then(|| example.calibration.to_owned()));
                 let body = ask(source, quantising.calibrating());
-                return self.fetch_for(request, paths, copies(&self.files, &chosen), body, link);
+                return self.fetch_for(request, paths, self.copies(&chosen), body, link);
             }
             Origin::Zoo(name) => (ModelSource::Zoo(name), Vec::new()),
             Origin::File(mut file) => {
@@ -471,7 +494,7 @@ impl Session {
             }
         };
         tokens.extend(chosen);
-        let buffers = copies(&self.files, &tokens);
+        let buffers = self.copies(&tokens);
         self.ask_with_model(request, &ask(source, quantising.calibrating()), &buffers);
     }
 
@@ -489,7 +512,14 @@ impl Session {
                 let int8 = int8.slice(0, int8.length());
                 self.float.ask(request, body, &[buffers, &[int8]].concat());
             }
+            Asked::Search(body) => self.search.ask(request, body, buffers),
         }
+    }
+
+    /// Copies of files, which are kept so that they can be opened again in another way.
+    fn copies(&self, tokens: &[u32]) -> Vec<Uint8Array> {
+        let bytes = tokens.iter().filter_map(|token| self.files.get(token));
+        bytes.map(|bytes| bytes.slice(0, bytes.length())).collect()
     }
 
     /// The bytes of a file, of those that it keeps weights in, and its samples.

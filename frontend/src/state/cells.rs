@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Effect, Job, Place, State};
+use super::{CellSearch, Effect, Job, Place, State};
 use crate::message::{CellChoices, CellDraft, CellFacts};
 use tilewright_report::Diagnostic;
 
@@ -17,6 +17,8 @@ pub struct Cells {
     pub draft: Rc<CellDraft>,
     /// What is known of a draft, perhaps of an earlier one.
     pub facts: Option<Rc<CellFacts>>,
+    /// Searches for cells.
+    pub search: CellSearch,
 }
 
 impl Cells {

@@ -7,10 +7,11 @@ use tilewright_plan::Micros;
 
 use super::{
     Beside, DeskEvent, Doer, Measurement, Origin, Outcome, OwnFile, Place, Quantising, RunEvent,
-    Selection, Server, Stored, Theme, View,
+    SearchEvent, Selection, Server, Stored, Theme, View,
 };
 use crate::message::{
-    CellDraft, ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, TiledRegion,
+    CellDraft, ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, SearchSettings,
+    TiledRegion,
 };
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
@@ -35,6 +36,8 @@ pub enum Event {
     ShowCells(bool),
     /// The cells were changed.
     EditCells(CellDraft),
+    /// Something about searches for cells.
+    Search(SearchEvent),
     /// What fits a small board is to be shown, or no more.
     ShowFit(bool),
     /// A network of the zoo was chosen, with width and resolution, to be looked at.
@@ -193,6 +196,10 @@ pub enum Effect {
     ListCellChoices(u32),
     /// Have a stack of cells built.
     SizeCells(u32, Rc<CellDraft>),
+    /// Have a search for cells begun with images from these files, or with those beside the page.
+    BeginSearch(u32, SearchSettings, Vec<(u32, String)>),
+    /// Have its next step done; so many are known.
+    GoOnSearching(u32, u32),
     /// Have many networks planned on a small board.
     ExploreFit(u32),
     /// Look up what the browser's storage holds.
@@ -299,6 +306,8 @@ pub enum Effect {
     EndImporter,
     /// End the float worker; the next request starts another.
     EndFloat,
+    /// End the search for cells, and what it knows.
+    EndSearch,
     /// End the planner; the next request starts another.
     EndPlanner,
     /// Ask which boards there are.

@@ -16,6 +16,7 @@ mod model;
 mod plan;
 mod quantise;
 mod run;
+mod search;
 mod shown;
 mod sparsity;
 mod task;
@@ -41,6 +42,7 @@ pub use model::{OpenModel, Origin, OwnFile};
 use plan::Asked;
 pub use quantise::{Quantisation, Quantising, Samples};
 pub use run::{Input, Outcome, Phase, Run, RunEvent, RunningOf, Server};
+pub use search::{Begun, CellSearch, GIVEN_IMAGES, SearchEvent, check_images};
 pub use shown::{Selection, Theme, View};
 pub use task::{Doer, Job, Place, Task};
 use tilewright_report::Diagnostic;
@@ -162,6 +164,7 @@ impl State {
             Event::ShowZoo(is_open) => self.show_zoo(is_open, effects),
             Event::ShowCells(is_open) => self.show_cells(is_open, effects),
             Event::EditCells(draft) => self.edit_cells(draft, effects),
+            Event::Search(event) => self.search_event(event, effects),
             Event::ShowFit(is_open) => self.show_fit(is_open, effects),
             Event::ChooseNetwork(name) => self.choose_network(name, effects),
             Event::OpenNetwork(name) => {
@@ -385,6 +388,8 @@ impl State {
                 effects.push(Effect::EndImporter);
             }
             Doer::Float => effects.push(Effect::EndFloat),
+            // It rests between steps, and what it found can be gone on with.
+            Doer::Search => {}
             Doer::Planner => {
                 self.stop_comparing();
                 effects.push(Effect::EndPlanner);

@@ -154,7 +154,11 @@ impl State {
         });
         let used = self.model.as_ref().map(|model| &model.quantising);
         let mut choices = used.into_iter().chain([&self.quantising]);
-        is_loose || by_origin || choices.any(|choice| choice.tokens().any(|known| known == token))
+        let is_image = self.cells.search.images.iter().any(|(image, _)| *image == token);
+        is_loose
+            || is_image
+            || by_origin
+            || choices.any(|choice| choice.tokens().any(|known| known == token))
     }
 
     /// Whether a model is being opened.

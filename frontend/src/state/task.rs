@@ -32,6 +32,8 @@ pub enum Job {
     CellChoices,
     /// A stack of cells is built.
     Cells,
+    /// Cells are searched.
+    Search,
     /// Many networks are planned on a small board.
     Fit,
     /// An input is prepared.
@@ -82,6 +84,7 @@ impl Job {
             | Self::Stores
             | Self::Judge => Doer::Importer,
             Self::CompareFloat => Doer::Float,
+            Self::Search => Doer::Search,
             Self::Plan | Self::Compare => Doer::Planner,
             Self::Run => Doer::Emulator,
             Self::Desk => Doer::Desk,
@@ -98,6 +101,7 @@ impl Job {
             Self::Examine | Self::CompareFloat => Place::Quantisation,
             Self::Zoo | Self::ZooSize => Place::Zoo,
             Self::CellChoices | Self::Cells => Place::Cells,
+            Self::Search => Place::Search,
             Self::Fit => Place::Fit,
             Self::Plan | Self::Compare => Place::Plan,
             Self::Schedule => Place::Schedule,
@@ -114,6 +118,8 @@ pub enum Doer {
     Importer,
     /// The worker that compares with the float model.
     Float,
+    /// The worker that searches cells.
+    Search,
     Planner,
     /// The emulator behind the server.
     Emulator,
@@ -136,6 +142,8 @@ pub enum Place {
     Zoo,
     /// Making cells.
     Cells,
+    /// Searching cells.
+    Search,
     /// What fits a small board.
     Fit,
     /// Planning.

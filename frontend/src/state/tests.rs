@@ -55,6 +55,8 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
     let number = |effect: &Effect| match effect {
         Effect::Open(request, ..)
         | Effect::Plan(request, _)
+        | Effect::BeginSearch(request, ..)
+        | Effect::GoOnSearching(request, _)
         | Effect::PrepareSample(request, _)
         | Effect::StartRun { request, .. }
         | Effect::MakeStores(request, _)

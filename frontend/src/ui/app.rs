@@ -35,7 +35,7 @@ use super::what_fits::FitDialog;
 use super::zoo::ZooDialog;
 use crate::message::CellFacts;
 use crate::session::{Fetched, Message, Session, read_fragment, read_keeping, read_theme};
-use crate::state::{Effect, Event, Job, Kept, OpenModel, Origin, Place, State, View};
+use crate::state::{Effect, Event, Job, Kept, OpenModel, Origin, Place, SearchEvent, State, View};
 use crate::view_model::cells::file_name;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::remedies::remedies;
@@ -73,6 +73,7 @@ pub struct App {
     on_files: Callback<FileList>,
     on_input: Callback<FileList>,
     on_samples: Callback<FileList>,
+    on_images: Callback<FileList>,
     _listeners: Vec<EventListener>,
 }
 
@@ -90,6 +91,7 @@ impl Component for App {
         };
         let (on_files, on_input) = (reading(Purpose::Any), reading(Purpose::Input));
         let on_samples = reading(Purpose::Samples);
+        let on_images = reading(Purpose::Images);
         let session = Session::new(link.callback(Msg::Happened));
         let fragment = Fragment::parse(&read_fragment());
         on.emit(Event::Started(fragment, read_theme(), read_keeping()));
@@ -103,6 +105,7 @@ impl Component for App {
             on_files,
             on_input,
             on_samples,
+            on_images,
         }
     }
 
@@ -115,9 +118,9 @@ impl Component for App {
                 let event = self.session.fetched(fetched, is_awaited);
                 event.is_some_and(|event| self.happen(ctx, Message { event, buffers: Vec::new() }))
             }
-            Msg::Read(read) => {
+            Msg::Read((purpose, read)) => {
                 let event = match read {
-                    Ok((purpose, files)) => {
+                    Ok(files) => {
                         let keep = |(name, bytes)| (self.session.keep_file(bytes), name);
                         let files: Vec<(u32, String)> = files.into_iter().map(keep).collect();
                         let Some((token, name)) = files.first().cloned() else { return false };
@@ -125,7 +128,11 @@ impl Component for App {
                             Purpose::Any => Event::File { token, name },
                             Purpose::Input => Event::InputFile { token, name },
                             Purpose::Samples => Event::QuantiseWith(files),
+                            Purpose::Images => Event::Search(SearchEvent::Images(files)),
                         }
+                    }
+                    Err(trouble) if purpose == Purpose::Images => {
+                        Event::Search(SearchEvent::Refused(trouble))
                     }
                     Err(trouble) => Event::FileRefused(trouble),
                 };
@@ -194,7 +201,8 @@ impl Component for App {
                     trouble={state.trouble(Place::Zoo).cloned()} on={self.on.clone()} />
                 <CellsDialog cells={state.cells.clone()} is_listing={state.task(Job::CellChoices).is_some()}
                     trouble={state.trouble(Place::Cells).cloned()} on={self.on.clone()}
-                    on_open={ctx.link().callback(Msg::Made)} />
+                    is_searching={state.task(Job::Search).is_some()} search_trouble={state.trouble(Place::Search).cloned()}
+                    on_images={self.on_images.clone()} on_open={ctx.link().callback(Msg::Made)} />
                 if self.is_dragging {
                     <div class="drop-overlay" data-testid="drop-overlay">
                         <p>{ "Drop a model (.onnx, .tflite, or cells as .txt), samples (.npy) or a picture (.png)" }</p>

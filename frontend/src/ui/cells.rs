@@ -3,15 +3,17 @@
 use std::rc::Rc;
 
 use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::FileList;
 use yew::prelude::*;
 
 use super::cells_drawing::drawing_of;
 use super::choice::{Choice, chosen, use_value};
 use super::modal::use_modal;
 use super::parts::{kind_tag, trouble_box};
+use super::search::SearchView;
 use super::zoo::{shape, slider};
 use crate::message::{CellChoices, CellDraft, CellEdge, CellFacts, ZooSize};
-use crate::state::{Cells, Event, Place};
+use crate::state::{Cells, Event, Place, SearchEvent};
 use crate::view_model::cells::{
     Slot, Which, cycles, file_name, published, sources, with_cells, with_edge,
 };
@@ -29,6 +31,10 @@ pub struct Props {
     /// Whether the choices are being looked up.
     pub is_listing: bool,
     pub trouble: Option<Diagnostic>,
+    pub is_searching: bool,
+    pub search_trouble: Option<Diagnostic>,
+    /// Takes files of labelled images.
+    pub on_images: Callback<FileList>,
     pub on: Callback<Event>,
     /// Opens a text as a model.
     pub on_open: Callback<Rc<CellFacts>>,
@@ -37,14 +43,21 @@ pub struct Props {
 #[component]
 pub fn CellsDialog(props: &Props) -> Html {
     let node = use_modal(props.cells.is_open);
+    let is_search = props.cells.search.is_shown;
     let onclose = props.on.reform(|_: yew::Event| Event::ShowCells(false));
     html! {
         <dialog ref={node} class="zoo cells" aria-labelledby="cells-heading" data-testid="cells" {onclose}>
             if props.cells.is_open {
                 <div class="zoo-body">
                     <header class="zoo-head">
-                        <h2 id="cells-heading">{ "Make cells" }</h2>
+                        <h2 id="cells-heading">{ if is_search { "Search cells" } else { "Make cells" } }</h2>
                         <div class="cells-buttons">
+                            if props.cells.choices.is_some() {
+                                <button type="button" class="button" data-testid="cells-search"
+                                    onclick={props.on.reform(move |_| Event::Search(SearchEvent::Show(!is_search)))}>
+                                    { if is_search { "Back to the editor" } else { "Search cells" } }
+                                </button>
+                            }
                             <button type="button" class="quiet"
                                 onclick={props.on.reform(|_| Event::ShowZoo(true))}>{ "All networks" }</button>
                             <button type="button" class="quiet" data-testid="cells-close"
@@ -55,6 +68,12 @@ pub fn CellsDialog(props: &Props) -> Html {
                         { trouble_box(trouble, Place::Cells, "", &props.on) }
                     }
                     { match (&props.cells.choices, props.is_listing) {
+                        (Some(choices), _) if is_search => html! {
+                            <SearchView choices={Rc::clone(choices)} draft={Rc::clone(&props.cells.draft)}
+                                search={props.cells.search.clone()} is_searching={props.is_searching}
+                                trouble={props.search_trouble.clone()} on={props.on.clone()}
+                                on_images={props.on_images.clone()} />
+                        },
                         (Some(choices), _) => editor(choices, props),
                         (None, true) => html! { <p class="waiting">{ "Looking up published cells…" }</p> },
                         (None, false) => html! {

@@ -7,7 +7,7 @@ use yew::Callback;
 
 use crate::message::trouble;
 use crate::session::link::text_of;
-use crate::state::{check_samples, sort_out};
+use crate::state::{check_images, check_samples, sort_out};
 use tilewright_report::Diagnostic;
 
 /// What a file was given for.
@@ -19,13 +19,15 @@ pub enum Purpose {
     Input,
     /// Samples to quantise on.
     Samples,
+    /// Labelled images to search cells with.
+    Images,
 }
 
-/// The purpose of files, their names and bytes, or why they are not taken. Only samples come
+/// The purpose of files, and their names and bytes, or why they are not taken. Only samples and images come
 /// several at once.
-pub type Read = Result<(Purpose, Vec<(String, Uint8Array)>), Diagnostic>;
+pub type Read = (Purpose, Result<Vec<(String, Uint8Array)>, Diagnostic>);
 
-/// Reads files one after the other in the order in which they are taken, samples all together;
+/// Reads files one after the other in the order in which they are taken, samples and images all together;
 /// none, if they cannot be taken together or one is too large.
 pub fn read_files(files: &FileList, purpose: Purpose, reader: &Callback<Read>) {
     let list: Vec<web_sys::File> = (0..files.length()).filter_map(|i| files.get(i)).collect();
@@ -33,15 +35,16 @@ pub fn read_files(files: &FileList, purpose: Purpose, reader: &Callback<Read>) {
         list.iter().map(|file| (file.name(), file.size() as u64)).collect();
     let order = match purpose {
         Purpose::Samples => check_samples(&known).map(|()| (0..known.len()).collect()),
+        Purpose::Images => check_images(&known).map(|()| (0..known.len()).collect()),
         Purpose::Any | Purpose::Input => sort_out(&known),
     };
     let order = match order {
         Ok(order) => order,
-        Err(trouble) => return reader.emit(Err(trouble)),
+        Err(trouble) => return reader.emit((purpose, Err(trouble))),
     };
     let reader = reader.clone();
     spawn_local(async move {
-        let mut samples = Vec::new();
+        let mut together = Vec::new();
         for index in order {
             let Some(file) = list.get(index) else { continue };
             let name = file.name();
@@ -49,20 +52,23 @@ pub fn read_files(files: &FileList, purpose: Purpose, reader: &Callback<Read>) {
             let bytes = match bytes {
                 Ok(buffer) => Uint8Array::new(&buffer),
                 Err(error) => {
-                    return reader.emit(Err(trouble(
+                    let unread = trouble(
                         format!("{name} could not be read"),
                         text_of(&error),
                         "Drop a file, not a folder; or copy the file elsewhere and try again.",
-                    )));
+                    );
+                    return reader.emit((purpose, Err(unread)));
                 }
             };
             match purpose {
-                Purpose::Samples => samples.push((name, bytes)),
-                Purpose::Any | Purpose::Input => reader.emit(Ok((purpose, vec![(name, bytes)]))),
+                Purpose::Samples | Purpose::Images => together.push((name, bytes)),
+                Purpose::Any | Purpose::Input => {
+                    reader.emit((purpose, Ok(vec![(name, bytes)])));
+                }
             }
         }
-        if !samples.is_empty() {
-            reader.emit(Ok((purpose, samples)));
+        if !together.is_empty() {
+            reader.emit((purpose, Ok(together)));
         }
     });
 }

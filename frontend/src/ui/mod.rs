@@ -31,6 +31,7 @@ mod roofline;
 mod run;
 mod save;
 mod schedule_panel;
+mod search;
 mod slider;
 mod sparsity;
 mod status;

@@ -21,6 +21,7 @@ pub mod remedies;
 pub mod roofline;
 pub mod run;
 pub mod schedule;
+pub mod search;
 pub mod sparsity;
 pub mod step_by_step;
 pub mod steps;

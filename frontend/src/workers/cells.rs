@@ -8,6 +8,7 @@ use tilewright_zoo::cells::{
     Cell, CellFault, Edge, Genotype, Operation, OperationCosts, Stacked, Step,
 };
 
+use super::searches;
 use crate::message::{
     CellChoices, CellDraft, CellEdge, CellFacts, CellOperation, DraftCell, PublishedCells, trouble,
 };
@@ -34,7 +35,11 @@ pub fn choices() -> CellChoices {
     // Those that a small board may take come first.
     let mut all = Published::ALL.map(published).to_vec();
     all.sort_by_key(|cells| cells.draft.normal.nodes.len());
-    CellChoices { operations: Operation::ALL.map(operation).to_vec(), published: all }
+    CellChoices {
+        operations: Operation::ALL.map(operation).to_vec(),
+        published: all,
+        logged: searches::logged(),
+    }
 }
 
 /// Numbers of nodes are at most some dozen.
@@ -53,7 +58,9 @@ fn draft_cell(cell: &Cell) -> DraftCell {
     }
 }
 
-fn draft(Stacked { genotype, stack }: &Stacked) -> CellDraft {
+/// The draft of a stack.
+#[must_use]
+pub fn draft(Stacked { genotype, stack }: &Stacked) -> CellDraft {
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     CellDraft {
         normal: draft_cell(&genotype.normal),

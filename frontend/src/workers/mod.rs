@@ -21,6 +21,10 @@ pub mod plan;
 mod reorder;
 #[cfg(feature = "importer")]
 mod saved_files;
+#[cfg(feature = "search")]
+pub mod search;
+#[cfg(feature = "importer")]
+mod searches;
 mod serve;
 #[cfg(feature = "importer")]
 mod sparsity;

@@ -39,11 +39,12 @@ enum Glue {
     Script,
 }
 
-/// The page and the workers that it starts with.
-pub const PAGE: [Program; 3] = [
+/// The page and its workers. It starts without the search, which is fetched when somebody searches cells.
+pub const PAGE: [Program; 4] = [
     Program { name: "page", compiled: "page", glue: Glue::Module },
     Program { name: "planner", compiled: "planner", glue: Glue::Script },
     Program { name: "importer", compiled: "importer", glue: Glue::Script },
+    Program { name: "search", compiled: "search", glue: Glue::Script },
 ];
 /// The worker that the page fetches when somebody compares with the float model. tract, which it links, takes
 /// about as long to compile as all else.
