@@ -179,6 +179,43 @@ async fn own_samples_calibrate_and_what_holds_none_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn cells_are_searched_stopped_gone_on_with_and_edited() {
+    let browser = on(&static_host::serve(dist().join("page"), "p")).await;
+    browser.click("open-zoo").await;
+    browser.click("open-cells").await;
+    browser.text_when("cells-size", |text| text.contains("MACs")).await;
+    browser.click("cells-search").await;
+    set(&browser, "zoo-search-logged", "3").await;
+    browser.text_when("search-logged", |text| text.contains("Γ = 0.04")).await;
+    browser.click("search-edit").await;
+    let cost = browser.text_when("cells-cost", |text| text.contains("270,336")).await;
+    assert!(cost.contains("184,320") && cost.contains("86,016"), "{cost}");
+
+    browser.click("cells-search").await;
+    let fetched = "return performance.getEntriesByType('resource')
+                       .filter((entry) => entry.name.includes('search')).length";
+    assert_eq!(browser.script(fetched, Vec::new()).await, json!(0), "before anybody asked");
+    set(&browser, "zoo-search-steps", "60").await;
+    browser.click("search-begin").await;
+    browser.text_when("search-progress", |text| !text.contains("Step 0 of 60")).await;
+    browser.click("search-stop").await;
+    browser.text_when("search-progress", |text| text.contains("Stopped")).await;
+    browser.click("search-go-on").await;
+    browser.text_when("search-progress", |text| text.contains("Step 60 of 60")).await;
+    let images = browser.text_when("search-here", |text| text.contains("128 images")).await;
+    assert!(images.contains("Search anew"), "{images}");
+
+    let picture = project().join("models/samples/mnist-0-label7.png");
+    browser.give_file("search-files", &picture).await;
+    browser.text_when("search-images", |text| text.contains("mnist-0")).await;
+    browser.click("search-begin").await;
+    let trouble = browser.text_when("trouble", |text| text.contains("no labelled images")).await;
+    assert!(trouble.contains("array is wrong"), "{trouble}");
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn cells_are_made_and_open_as_the_file_that_their_text_is() {
     let browser = on(&static_host::serve(dist().join("page"), "p")).await;
     browser.click("open-zoo").await;

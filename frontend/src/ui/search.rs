@@ -10,11 +10,12 @@ use super::chart::px;
 use super::icon::{Glyph, icon};
 use super::parts::trouble_box;
 use super::run::file_event;
+use super::save::save_text;
 use super::zoo::slider;
 use crate::message::{CellChoices, CellDraft, SearchLog, SearchSettings};
 use crate::state::{Begun, CellSearch, Doer, Event, GIVEN_IMAGES, Place, SearchEvent};
 use crate::view_model::cells::{Which, with_cells};
-use crate::view_model::search::{Curves, curves, name, row, weight};
+use crate::view_model::search::{Curves, csv, curves, name, row, weight};
 use tilewright_report::{Diagnostic, Slider, sentence};
 
 /// What can be chosen of a search here.
@@ -149,8 +150,8 @@ fn images(props: &Props) -> Html {
             <p data-testid="search-images">{ "Learns from: " }{ what }</p>
             <label class="button">
                 { icon(Glyph::Open) }{ "Own images and labels" }
-                <input type="file" class="visually-hidden" multiple={true} accept=".gz,.npy,.idx,.idx1-ubyte,.idx3-ubyte,*/*"
-                    data-testid="search-files" onchange={file_event(&props.on_images)} />
+                <input type="file" class="visually-hidden" multiple={true} data-testid="search-files"
+                    onchange={file_event(&props.on_images)} />
             </label>
             if !is_given {
                 <button type="button" class="quiet" onclick={back}>{ "Images of the page" }</button>
@@ -290,6 +291,10 @@ fn table(logs: &[&SearchLog], chosen: usize) -> Html {
 
 /// The cells that a search came to.
 fn cells(props: &Props, log: &SearchLog) -> Html {
+    let on_csv = {
+        let (log, file) = (log.clone(), format!("search-g{}.csv", weight(log.trade_off)));
+        Callback::from(move |_: MouseEvent| save_text(&file, &csv(&log), "text/csv"))
+    };
     let onclick = {
         let (draft, on) = (with_cells(&props.draft, &log.found), props.on.clone());
         Callback::from(move |_: MouseEvent| {
@@ -305,7 +310,14 @@ fn cells(props: &Props, log: &SearchLog) -> Html {
                     { drawing_of(&props.choices, which, which.of(&log.found)) }
                 </div>
             }) }
-            <button type="button" class="button" data-testid="search-edit" {onclick}>{ "Edit these cells" }</button>
+            <div class="cells-buttons">
+                <button type="button" class="button" data-testid="search-edit" {onclick}>
+                    { "Edit these cells" }
+                </button>
+                <button type="button" class="quiet" onclick={on_csv} title="Save the steps as CSV">
+                    { icon(Glyph::Save) }{ "CSV" }
+                </button>
+            </div>
         </div>
     }
 }

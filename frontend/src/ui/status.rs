@@ -72,7 +72,7 @@ fn task_line(task: &Task, on: &Callback<Event>) -> Html {
     let elapsed = (now_ms() - task.since_ms).max(0.0);
     let doer = task.job.doer();
     html! {
-        <span key={task.request} class="task">
+        <span key={task.job as u8} class="task">
             <span class="spinner" aria-hidden="true"></span>
             <span>{ &task.text }</span>
             <span class="muted">{ format!("{} s", figures::fixed(elapsed / 1e3, 1)) }</span>

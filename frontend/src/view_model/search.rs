@@ -1,5 +1,7 @@
 //! Searches for cells as curves over their steps, after figures 3.7, 3.8 and 3.10 of the thesis of Sadiq, and as rows.
 
+use tilewright_report::{CsvColumn, csv_table};
+
 use super::figures;
 use crate::message::{SearchLog, SearchStep};
 
@@ -164,6 +166,24 @@ pub fn row(log: &SearchLog) -> Option<Row> {
     })
 }
 
+/// A step and its search's Γ, under the heads that the command line's log has.
+const COLUMNS: [CsvColumn<(f64, SearchStep)>; 7] = [
+    CsvColumn { head: "trade_off", field: |(trade_off, _)| weight(*trade_off) },
+    CsvColumn { head: "step", field: |(_, step)| step.step.to_string() },
+    CsvColumn { head: "validation_loss", field: |(_, step)| figures::fixed(step.loss, 6) },
+    CsvColumn { head: "validation_accuracy", field: |(_, step)| figures::fixed(step.accuracy, 6) },
+    CsvColumn { head: "validation_cost_cycles", field: |(_, step)| figures::fixed(step.cost, 0) },
+    CsvColumn { head: "normal_cell_cycles", field: |(_, step)| step.cells[0].to_string() },
+    CsvColumn { head: "reduction_cell_cycles", field: |(_, step)| step.cells[1].to_string() },
+];
+
+/// The steps of a search as comma-separated values.
+#[must_use]
+pub fn csv(log: &SearchLog) -> String {
+    let rows: Vec<_> = log.steps.iter().map(|step| (log.trade_off, *step)).collect();
+    csv_table(&COLUMNS, &rows)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,5 +233,7 @@ mod tests {
         let row = row(&log(0.04, 5, &[1.0])).unwrap();
         assert_eq!((row.name.as_str(), row.steps.as_str()), ("0.04", "5"));
         assert_eq!((row.cost.as_str(), row.reduction.as_str()), ("8,000,000", "1,600,000"));
+        let text = csv(&log(0.04, 5, &[1.25]));
+        assert!(text.contains("\n0.04,5,1.250000,0.500000,8000000,400000,1600000\r\n"), "{text}");
     }
 }
