@@ -4,6 +4,7 @@
 use std::fs;
 
 use serde_json::json;
+use tilewright_frontend::view_model::figures::grouped;
 use tilewright_frontend::view_model::float::DOWNLOAD_MB;
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::{dist, project};
@@ -188,8 +189,8 @@ async fn cells_are_searched_stopped_gone_on_with_and_edited() {
     set(&browser, "zoo-search-logged", "3").await;
     browser.text_when("search-logged", |text| text.contains("Γ = 0.04")).await;
     browser.click("search-edit").await;
-    let cost = browser.text_when("cells-cost", |text| text.contains("270,336")).await;
-    assert!(cost.contains("184,320") && cost.contains("86,016"), "{cost}");
+    let cost = browser.text_when("cells-cost", |text| text.contains(&grouped(270_336))).await;
+    assert!(cost.contains(&grouped(184_320)) && cost.contains(&grouped(86_016)), "{cost}");
 
     browser.click("cells-search").await;
     let fetched = "return performance.getEntriesByType('resource')

@@ -266,7 +266,7 @@ mod tests {
             is_inferred: false,
             draft: CellDraft { cells: 20, ..draft() },
         };
-        CellChoices { operations, published: vec![published] }
+        CellChoices { operations, published: vec![published], ..CellChoices::default() }
     }
 
     fn draft() -> CellDraft {

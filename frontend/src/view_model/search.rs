@@ -232,7 +232,10 @@ mod tests {
         assert_eq!(row(&empty), None);
         let row = row(&log(0.04, 5, &[1.0])).unwrap();
         assert_eq!((row.name.as_str(), row.steps.as_str()), ("0.04", "5"));
-        assert_eq!((row.cost.as_str(), row.reduction.as_str()), ("8,000,000", "1,600,000"));
+        assert_eq!(
+            (row.cost, row.reduction),
+            (figures::grouped(8_000_000), figures::grouped(1_600_000))
+        );
         let text = csv(&log(0.04, 5, &[1.25]));
         assert!(text.contains("\n0.04,5,1.250000,0.500000,8000000,400000,1600000\r\n"), "{text}");
     }
