@@ -53,9 +53,9 @@ pub fn CellsDialog(props: &Props) -> Html {
                         <h2 id="cells-heading">{ if is_search { "Search cells" } else { "Make cells" } }</h2>
                         <div class="cells-buttons">
                             if props.cells.choices.is_some() {
-                                <button type="button" class="button" data-testid="cells-search"
+                                <button type="button" class="quiet" data-testid="cells-search"
                                     onclick={props.on.reform(move |_| Event::Search(SearchEvent::Show(!is_search)))}>
-                                    { if is_search { "Back to the editor" } else { "Search cells" } }
+                                    { if is_search { "Editor" } else { "Search cells" } }
                                 </button>
                             }
                             <button type="button" class="quiet"

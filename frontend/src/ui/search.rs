@@ -6,7 +6,7 @@ use web_sys::FileList;
 use yew::prelude::*;
 
 use super::cells_drawing::drawing_of;
-use super::chart::px;
+use super::chart::{px, use_width};
 use super::icon::{Glyph, icon};
 use super::parts::trouble_box;
 use super::run::file_event;
@@ -25,11 +25,10 @@ const STEPS: Slider = Slider { least: 20.0, most: 600.0, step: 20.0, default: 20
 const CELLS: Slider = Slider { least: 3.0, most: 8.0, step: 1.0, default: 4.0 };
 const CHANNELS: Slider = Slider { least: 2.0, most: 16.0, step: 2.0, default: 4.0 };
 
-/// The drawing's size; it is scaled to its column.
-const WIDTH: f64 = 520.0;
+/// The drawing's height, and the room around its curves: right of them stand their names.
 const HEIGHT: f64 = 168.0;
 const LEFT: f64 = 52.0;
-const RIGHT: f64 = 12.0;
+const RIGHT: f64 = 64.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 24.0;
 
@@ -213,43 +212,63 @@ fn progress(begun: &Begun, is_searching: bool) -> Html {
 }
 
 fn charts(logs: &[&SearchLog], chosen: usize, steps: u32) -> Html {
-    html! { <div class="search-charts">{ for curves(logs, chosen, steps).iter().map(|curves| chart(curves, steps)) }</div> }
+    let charts = curves(logs, chosen, steps).map(|curves| {
+        let key = curves.title;
+        html! { <Chart {key} {curves} {steps} /> }
+    });
+    html! { <div class="search-charts">{ for charts }</div> }
 }
 
-fn chart(chart: &Curves, steps: u32) -> Html {
-    let floor = HEIGHT - BOTTOM;
-    let x = |part: f64| px(LEFT + part * (WIDTH - LEFT - RIGHT));
-    let y = |part: f64| px(floor - part * (floor - TOP));
+#[derive(PartialEq, Properties)]
+struct ChartProps {
+    curves: Curves,
+    steps: u32,
+}
+
+#[component]
+fn Chart(props: &ChartProps) -> Html {
+    let node = use_node_ref();
+    let width = use_width(node.clone(), true);
+    let chart = &props.curves;
+    let (floor, end) = (HEIGHT - BOTTOM, width - RIGHT);
+    let x = |part: f64| LEFT + part * (end - LEFT).max(0.0);
+    let y = |part: f64| floor - part * (floor - TOP);
     html! {
-        <figure key={chart.title}>
+        <figure>
             <figcaption>
                 { chart.title }<span class="muted detail">{ format!(" {}", chart.unit) }</span>
             </figcaption>
-            <svg class="search-chart" viewBox={format!("0 0 {WIDTH} {HEIGHT}")} role="img"
-                aria-label={format!("{} The table has the last figures.", chart.words)}>
-                <g class="axis">
-                    { for chart.ticks.iter().map(|(part, text)| html! {
-                        <g key={text.clone()}>
-                            <line x1={px(LEFT)} x2={px(WIDTH - RIGHT)} y1={y(*part)} y2={y(*part)} />
-                            <text x={px(LEFT - 6.0)} y={px(floor - part * (floor - TOP) + 4.0)} text-anchor="end">
-                                { text }
-                            </text>
+            <div ref={node} class="chart">
+                if width > 0.0 {
+                    <svg role="img" width={px(width)} height={px(HEIGHT)}
+                        aria-label={format!("{} The table has the last figures.", chart.words)}>
+                        <g class="axis">
+                            { for chart.ticks.iter().map(|(part, text)| html! {
+                                <g key={text.clone()}>
+                                    <line x1={px(LEFT)} x2={px(end)} y1={px(y(*part))} y2={px(y(*part))} />
+                                    <text x={px(LEFT - 6.0)} y={px(y(*part) + 4.0)} text-anchor="end">{ text }</text>
+                                </g>
+                            }) }
                         </g>
-                    }) }
-                </g>
-                { for chart.curves.iter().map(|curve| {
-                    let points: Vec<String> =
-                        curve.points.iter().map(|[right, up]| format!("{},{}", x(*right), y(*up))).collect();
-                    let class = if curve.is_chosen { "search-curve search-chosen" } else { "search-curve" };
-                    html! {
-                        <polyline key={curve.name.clone()} {class} points={points.join(" ")}>
-                            <title>{ &curve.name }</title>
-                        </polyline>
-                    }
-                }) }
-                <text x={px(LEFT)} y={px(HEIGHT - 6.0)}>{ "step 0" }</text>
-                <text x={px(WIDTH - RIGHT)} y={px(HEIGHT - 6.0)} text-anchor="end">{ steps }</text>
-            </svg>
+                        { for chart.curves.iter().map(|curve| {
+                            let point = |[right, up]: &[f64; 2]| format!("{},{}", px(x(*right)), px(y(*up)));
+                            let points: Vec<String> = curve.points.iter().map(point).collect();
+                            let class = classes!("search-curve", curve.is_chosen.then_some("search-chosen"));
+                            let last = curve.points.last().filter(|_| curve.is_labelled);
+                            html! {
+                                <g key={curve.name.clone()}>
+                                    <polyline {class} points={points.join(" ")}><title>{ &curve.name }</title></polyline>
+                                    if let Some([right, up]) = last {
+                                        <text x={px(x(*right) + 6.0)} y={px(y(*up) + 4.0)}>{ &curve.name }</text>
+                                    }
+                                </g>
+                            }
+                        }) }
+                        <text x={px(LEFT)} y={px(HEIGHT - 6.0)}>{ "step 0" }</text>
+                        <text x={px(end)} y={px(HEIGHT - 6.0)} text-anchor="end">{ props.steps }</text>
+                    </svg>
+                }
+            </div>
         </figure>
     }
 }

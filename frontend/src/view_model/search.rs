@@ -8,6 +8,9 @@ use crate::message::{SearchLog, SearchStep};
 /// Steps whose losses are shown as their mean: those of single batches jump.
 const TOGETHER: u32 = 5;
 
+/// Part of the axis upwards that a curve's name takes.
+const NAME: f64 = 0.1;
+
 /// A chart: a curve for each search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curves {
@@ -27,6 +30,8 @@ pub struct Curves {
 pub struct Curve {
     pub name: String,
     pub is_chosen: bool,
+    /// Whether there is room for its name behind its end.
+    pub is_labelled: bool,
     /// Right and up, parts of the axes.
     pub points: Vec<[f64; 2]>,
 }
@@ -112,10 +117,12 @@ pub fn curves(logs: &[&SearchLog], chosen: usize, steps: u32) -> [Curves; 3] {
             .map(|(index, (log, steps))| Curve {
                 name: name(log),
                 is_chosen: index == chosen,
+                is_labelled: false,
                 points: steps.iter().map(place).collect(),
             })
             .collect();
         curves.sort_by_key(|curve| curve.is_chosen);
+        label(&mut curves);
         let ends = smooth.get(chosen).and_then(|steps| steps.first().zip(steps.last()));
         let words = match (ends, logs.get(chosen)) {
             (Some((first, last)), Some(log)) => format!(
@@ -136,6 +143,18 @@ pub fn curves(logs: &[&SearchLog], chosen: usize, steps: u32) -> [Curves; 3] {
         });
         Curves { title, unit, ticks: ticks.collect(), curves, words }
     })
+}
+
+/// Names the chosen curve, and of the others those whose ends are apart.
+fn label(curves: &mut [Curve]) {
+    let mut taken: Vec<f64> = Vec::new();
+    for curve in curves.iter_mut().rev() {
+        let Some([_, up]) = curve.points.last() else { continue };
+        curve.is_labelled = taken.iter().all(|other| (up - other).abs() >= NAME);
+        if curve.is_labelled {
+            taken.push(*up);
+        }
+    }
 }
 
 /// What a search came to, in a table.
@@ -217,6 +236,8 @@ mod tests {
         let names: Vec<&str> = loss.curves.iter().map(|curve| curve.name.as_str()).collect();
         assert_eq!(names, ["Γ = 0.02", "Γ = 0"]);
         assert!(loss.curves[1].is_chosen);
+        assert!(loss.curves.iter().all(|curve| curve.is_labelled), "their ends are apart");
+        assert_eq!(charts[1].curves.iter().filter(|curve| curve.is_labelled).count(), 1);
         assert_eq!(loss.ticks.last().unwrap(), &(1.0, "3.0".to_owned()));
         assert_eq!(loss.curves[1].points, [[0.5, 2.5 / 3.0], [1.0, 1.0 / 3.0]]);
         assert!(loss.words.contains("Γ = 0: from 2.50 at step 5 to 1.00 at step 10"), "{loss:?}");
