@@ -13,7 +13,7 @@ use crate::input::{NpyError, NpyValues, parse_npy};
 const PACKED: [u8; 2] = [0x1f, 0x8b];
 
 /// Classes of the images of an array, which come in turn.
-const CLASSES: usize = 10;
+const CLASSES: u8 = 10;
 
 /// Most bytes that a packed file may hold.
 pub const MOST_UNPACKED: u64 = 256 << 20;
@@ -132,7 +132,7 @@ impl LabelledImages {
         let NpyValues::U8(mut pixels) = array.values else { return Err(LabelledError::NoBytes) };
         let count = count.min(most);
         pixels.truncate(count.saturating_mul(height).saturating_mul(width));
-        let labels = (0..CLASSES as u8).cycle().take(count).collect();
+        let labels = (0..CLASSES).cycle().take(count).collect();
         Ok(Self { height, width, pixels, labels })
     }
 }
