@@ -196,13 +196,15 @@ async fn cells_are_searched_stopped_gone_on_with_and_edited() {
     let fetched = "return performance.getEntriesByType('resource')
                        .filter((entry) => entry.name.includes('search')).length";
     assert_eq!(browser.script(fetched, Vec::new()).await, json!(0), "before anybody asked");
-    set(&browser, "zoo-search-steps", "60").await;
+    for (what, value) in [("cells", "3"), ("channels", "2"), ("steps", "40")] {
+        set(&browser, &format!("zoo-search-{what}"), value).await;
+    }
     browser.click("search-begin").await;
-    browser.text_when("search-progress", |text| !text.contains("Step 0 of 60")).await;
+    browser.text_when("search-progress", |text| !text.contains("Step 0 of 40")).await;
     browser.click("search-stop").await;
     browser.text_when("search-progress", |text| text.contains("Stopped")).await;
     browser.click("search-go-on").await;
-    browser.text_when("search-progress", |text| text.contains("Step 60 of 60")).await;
+    browser.text_when("search-progress", |text| text.contains("Step 40 of 40")).await;
     let images = browser.text_when("search-here", |text| text.contains("128 images")).await;
     assert!(images.contains("Search anew"), "{images}");
 
