@@ -75,9 +75,8 @@ fn of_array(path: &Path, side: usize, images: usize) -> Result<Samples, Diagnost
     let what_to_do = "Give a folder of idx files, or an array of bytes, images x height x width x 1, \
                       whose images are of ten classes in turn.";
     let bytes = files::read(path, "data", MOST_UNPACKED)?;
-    let LabelledImages { height, width, pixels, labels } =
-        LabelledImages::of_array(&bytes, images)
-            .map_err(|error| wrong(sentence(&error.to_string()), path, what_to_do))?;
+    let LabelledImages { height, width, pixels, labels } = LabelledImages::of_array(&bytes, images)
+        .map_err(|error| wrong(sentence(&error.to_string()), path, what_to_do))?;
     Samples::new(&pixels, [height, width], &labels, side)
         .map_err(|error| wrong(format!("Of the images, {error}."), path, what_to_do))
 }
