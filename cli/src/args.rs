@@ -277,6 +277,10 @@ pub struct Inspect {
     /// model's outputs with only this layer quantised
     #[arg(long)]
     pub quantisation: bool,
+    /// Show what would bound each layer if its operands came from a card: its arithmetic intensity, normalised by the
+    /// cores (64 to 480 million operations a second) and cards (10 to 40 MB/s) of the SwapNN paper
+    #[arg(long, conflicts_with = "quantisation")]
+    pub intensity: bool,
     #[command(flatten)]
     pub json: Json,
     /// Print comma-separated values

@@ -11,6 +11,7 @@ pub mod export;
 mod float;
 pub mod image;
 pub mod inspect;
+mod intensity;
 pub mod order;
 pub mod overlay;
 pub mod papers;

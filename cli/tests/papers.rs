@@ -43,3 +43,22 @@ fn all_forms_say_the_same_figures() {
         serde_json::from_str(&text(&papers(&["ping-pong", "--json"]), 0)).unwrap();
     assert_eq!(ping_pong["figures"][2]["plan"]["strategy"], "ping-pong");
 }
+
+#[test]
+fn layers_are_bound_as_the_papers_table_says() {
+    let arguments = ["inspect", "zoo:vgg16", "--intensity", "--json"];
+    let output = Command::cargo_bin("tilewright").unwrap().args(arguments).output().unwrap();
+    let rows: Value = serde_json::from_str(&text(&output, 0)).unwrap();
+    let rows = rows.as_array().unwrap();
+    // Table 1 of SwapNN: block1_conv2 and fc1.
+    let near = |row: &Value, key: &str, printed: f64| {
+        let ours = row[key].as_f64().unwrap();
+        assert!((ours / printed - 1.0).abs() < 0.05, "{key}: {ours} and {printed}");
+    };
+    let (conv, dense) = (&rows[1], rows.iter().find(|row| row["op"] == "FullyConnected").unwrap());
+    near(conv, "mega_operations", 1849.69);
+    near(conv, "traffic_megabytes", 6.46);
+    near(conv, "most_n", 178.97);
+    near(dense, "most_n", 0.62);
+    assert_eq!((&conv["bound_by"], &dense["bound_by"]), (&"compute".into(), &"card".into()));
+}

@@ -17,7 +17,8 @@ mod tiles;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_report::{
-    Blame, Diagnostic, FitReport, MemoryMap, Occupancy, PlacedTensor, PlanReport, Timeline, Traffic,
+    Blame, Diagnostic, FitReport, MemoryMap, Occupancy, PaperReport, PlacedTensor, PlanReport,
+    Timeline, Traffic,
 };
 pub use tilewright_report::{
     Comparison, Integrity, LayerCheck, PlanSettings, RunResult, ZooSize, ZooView,
@@ -84,6 +85,10 @@ pub enum ImportRequest {
     Cells(CellDraft),
     /// What of many networks fits a small board.
     Fit,
+    /// Which papers' figures are computed again.
+    Papers,
+    /// Figures of a paper: its id, and the number of the part from 0 on.
+    Paper(String, usize),
     /// Takes a model that was opened before. Buffers: the model.
     Load,
     /// Opens a small network of the zoo for nobody: the browser compiles a worker's functions when
@@ -165,6 +170,10 @@ pub enum ImportReply {
     Cells(Box<CellFacts>),
     /// What fits.
     Fit(Box<FitReport>),
+    /// All papers, without figures.
+    Papers(Vec<PaperReport>),
+    /// A paper, with figures of the part.
+    Paper(Box<PaperReport>),
     /// The model is taken.
     Loaded,
     /// Buffers: the network's int8 model.

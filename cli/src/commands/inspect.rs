@@ -29,6 +29,9 @@ pub fn inspect(options: &Inspect) -> Result<Said, Diagnostic> {
         load::model(&quantised.file, &Native::new(&mut |p| teller.tell(&p), &Cancel::default()))?;
     drop(teller);
     let inspected = ModelView::of(&model);
+    if options.intensity {
+        return super::intensity::intensity(&inspected, options);
+    }
     let text = if options.json.json {
         json(&inspected)?
     } else if options.csv {

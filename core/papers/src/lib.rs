@@ -2,6 +2,7 @@
 //! is more than a tenth off says why. Those of SwapNN and TinyOps are computed on reference profiles: boards whose
 //! costs and card follow from the papers' own times.
 
+mod intensity;
 mod order;
 mod ping_pong;
 mod sparse;
@@ -9,6 +10,7 @@ mod swapnn;
 mod tinyops;
 mod why;
 
+pub use intensity::Intensity;
 pub use order::{ORDERED, Ordered};
 use tilewright_board::Board;
 use tilewright_model::Model;

@@ -14,7 +14,7 @@ use tilewright_plan::{Bytes, LaneKind, Plan};
 use tilewright_planner::{Options, Packing, Planned, Stop, Strategy, simulate};
 use tilewright_report::{Energy, LayerRow, PaperFigure, State, StateEnergy, Timeline, Wear};
 
-use crate::{Paper, Part, figure, model};
+use crate::{Intensity, Paper, Part, figure, model};
 
 use layers::Depthwise;
 use swap::{Swapped, swap};
@@ -229,22 +229,13 @@ fn layers_of(planned: &Planned) -> Vec<LayerRow> {
     layers
 }
 
-fn bytes(layer: &LayerRow) -> f64 {
+/// A layer's work beside its traffic.
+fn intensity(layer: &LayerRow) -> Intensity {
     let volume = |shape: &[u32; 3]| shape.iter().map(|side| f64::from(*side)).product::<f64>();
-    layer.inputs.iter().map(volume).sum::<f64>() + volume(&layer.output) + *layer.parameters as f64
-}
-
-/// Operations of a layer in millions: products, or comparisons of a pool.
-fn millions(layer: &LayerRow) -> f64 {
-    let input: u64 =
-        layer.inputs.iter().map(|s| s.iter().map(|x| u64::from(*x)).product::<u64>()).sum();
-    (if *layer.macs > 0 { *layer.macs } else { input }) as f64 / 1e6
-}
-
-/// Normalised arithmetic intensity, least and most: slow and fast cores and cards of the paper.
-fn intensity(layer: &LayerRow) -> [f64; 2] {
-    let per_byte = millions(layer) / (bytes(layer) / 1e6);
-    [per_byte * 10.0 / 480.0, per_byte * 40.0 / 64.0]
+    let input = layer.inputs.iter().map(volume).sum::<f64>();
+    let operations = if *layer.macs > 0 { *layer.macs as f64 } else { input };
+    let bytes = input + volume(&layer.output) + *layer.parameters as f64;
+    Intensity { mega_operations: operations / 1e6, megabytes: bytes / 1e6 }
 }
 
 /// Table 2: sizes, and layers bound by compute and by IO.
@@ -255,8 +246,7 @@ fn sizes(network: &str, layers: &[LayerRow], rows: &mut Vec<PaperFigure>) {
         .sum();
     let weights: u64 = layers.iter().map(|layer| *layer.parameters).sum();
     let with_products = layers.iter().filter(|layer| layer.macs > 0.into());
-    // The middle of the range decides.
-    let bound = |layer: &&LayerRow| intensity(layer).iter().product::<f64>() >= 1.0;
+    let bound = |layer: &&LayerRow| intensity(layer).is_bound_by_compute();
     let compute = with_products.clone().filter(bound).count() as f64;
     let io = with_products.count() as f64 - compute;
     let table = [
@@ -331,8 +321,9 @@ fn table_1(stop: &Stop) -> Result<Vec<PaperFigure>, String> {
     let mut rows = Vec::new();
     for (name, index, paper) in paper::INTENSITIES {
         let Some(layer) = layers.get(index) else { continue };
-        let [least, most] = intensity(layer);
-        let ours = [millions(layer), bytes(layer) / 1e6, least, most];
+        let intensity = intensity(layer);
+        let [least, most] = intensity.range();
+        let ours = [intensity.mega_operations, intensity.megabytes, least, most];
         let columns = [("compute", "MOPs"), ("IO traffic", "MB"), ("least N", ""), ("most N", "")];
         for (((column, unit), ours), paper) in columns.into_iter().zip(ours).zip(paper) {
             rows.push(figure("table 1", (name, column), (ours, Some(paper)), unit));

@@ -292,6 +292,10 @@ impl Session {
                     |source, how| Asked::Importer(ImportRequest::SaveTiled(source, how, grid));
                 self.send_model(request, origin, &quantising, ask, link);
             }
+            Effect::ListPapers(request) => self.importer.ask(request, &ImportRequest::Papers, &[]),
+            Effect::ComputePaper(request, id, part) => {
+                self.importer.ask(request, &ImportRequest::Paper(id, part), &[]);
+            }
             Effect::ExploreFit(request) => self.importer.ask(request, &ImportRequest::Fit, &[]),
             Effect::ListZoo(request) => self.importer.ask(request, &ImportRequest::Zoo, &[]),
             Effect::ListCellChoices(request) => {

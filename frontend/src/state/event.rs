@@ -40,6 +40,10 @@ pub enum Event {
     Search(SearchEvent),
     /// What fits a small board is to be shown, or no more.
     ShowFit(bool),
+    /// Papers' figures are to be shown, or not.
+    ShowPapers(bool),
+    /// This paper's.
+    ShowPaper(usize),
     /// A network of the zoo was chosen, with width and resolution, to be looked at.
     ChooseNetwork(String),
     /// A network of the zoo is to be opened.
@@ -202,6 +206,10 @@ pub enum Effect {
     GoOnSearching(u32, u32),
     /// Have many networks planned on a small board.
     ExploreFit(u32),
+    /// Which papers' figures are computed again.
+    ListPapers(u32),
+    /// Figures of a paper: its id, and the number of the part.
+    ComputePaper(u32, String, usize),
     /// Look up what the browser's storage holds.
     AskStored,
     /// Put a file and its samples into the browser's storage, in place of what is there.

@@ -13,6 +13,7 @@ mod history;
 mod keep;
 mod link;
 mod model;
+mod papers;
 mod plan;
 mod quantise;
 mod run;
@@ -39,6 +40,7 @@ pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
 pub use model::{OpenModel, Origin, OwnFile};
+pub use papers::{PaperSoFar, Papers};
 use plan::Asked;
 pub use quantise::{Quantisation, Quantising, Samples};
 pub use run::{Input, Outcome, Phase, Run, RunEvent, RunningOf, Server};
@@ -90,6 +92,8 @@ pub struct State {
     pub cells: Cells,
     /// The experiment on what fits a small board.
     pub fit: Fit,
+    /// Papers' figures.
+    pub papers: Papers,
     /// What went wrong last, and where.
     pub troubles: Vec<(Place, Diagnostic)>,
     /// What a dropped file leaves open and the person must say.
@@ -166,6 +170,8 @@ impl State {
             Event::EditCells(draft) => self.edit_cells(draft, effects),
             Event::Search(event) => self.search_event(event, effects),
             Event::ShowFit(is_open) => self.show_fit(is_open, effects),
+            Event::ShowPapers(is_open) => self.show_papers(is_open, effects),
+            Event::ShowPaper(index) => self.show_paper(index, effects),
             Event::ChooseNetwork(name) => self.choose_network(name, effects),
             Event::OpenNetwork(name) => {
                 self.quantising = Quantising::default();

@@ -294,6 +294,8 @@ impl State {
             (Job::Open, Err(trouble)) => self.not_opened(trouble),
             (Job::Zoo, Ok(ImportReply::Zoo(entries))) => self.zoo_listed(entries, took),
             (Job::Fit, Ok(ImportReply::Fit(report))) => self.fitted(*report, took),
+            (Job::Papers, Ok(ImportReply::Papers(papers))) => self.papers_listed(papers, effects),
+            (Job::Papers, Ok(ImportReply::Paper(part))) => self.paper_part(*part, took, effects),
             (Job::ZooSize, Ok(ImportReply::ZooSize(size))) => self.zoo_sized(Ok(size), effects),
             (Job::ZooSize, Err(trouble)) => self.zoo_sized(Err(trouble), effects),
             (Job::CellChoices, Ok(ImportReply::CellChoices(choices))) => {

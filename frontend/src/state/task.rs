@@ -36,6 +36,8 @@ pub enum Job {
     Search,
     /// Many networks are planned on a small board.
     Fit,
+    /// Papers' figures are computed again.
+    Papers,
     /// An input is prepared.
     Input,
     /// The model is planned.
@@ -75,6 +77,7 @@ impl Job {
             | Self::CellChoices
             | Self::Cells
             | Self::Fit
+            | Self::Papers
             | Self::Input
             | Self::Package
             | Self::Schedule
@@ -103,6 +106,7 @@ impl Job {
             Self::CellChoices | Self::Cells => Place::Cells,
             Self::Search => Place::Search,
             Self::Fit => Place::Fit,
+            Self::Papers => Place::Papers,
             Self::Plan | Self::Compare => Place::Plan,
             Self::Schedule => Place::Schedule,
             Self::Package | Self::Reorder => Place::Firmware,
@@ -146,6 +150,8 @@ pub enum Place {
     Search,
     /// What fits a small board.
     Fit,
+    /// Papers' figures.
+    Papers,
     /// Planning.
     Plan,
     /// Making a file of the schedule.

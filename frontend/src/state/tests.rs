@@ -66,6 +66,8 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
         | Effect::CompareFloat(request, ..)
         | Effect::ListZoo(request)
         | Effect::ExploreFit(request)
+        | Effect::ListPapers(request)
+        | Effect::ComputePaper(request, _, _)
         | Effect::SizeZoo(request, _)
         | Effect::ListCellChoices(request)
         | Effect::SizeCells(request, _)

@@ -22,6 +22,7 @@ use super::later::Later;
 use super::layers::LayersPanel;
 use super::memory::MemoryPanel;
 use super::overview::OverviewPanel;
+use super::papers::PapersDialog;
 use super::parts::trouble_box;
 use super::quantisation::QuantisationPanel;
 use super::roofline::RooflinePanel;
@@ -197,6 +198,9 @@ impl Component for App {
                     took_ms={state.took_ms} server={state.server.clone()} on={self.on.clone()} />
                 <FitDialog fit={state.fit.clone()} doing={state.task(Job::Fit).map(|task| task.text.clone())}
                     trouble={state.trouble(Place::Fit).cloned()} on={self.on.clone()} />
+                <PapersDialog papers={state.papers.clone()}
+                    doing={state.task(Job::Papers).map(|task| task.text.clone())}
+                    trouble={state.trouble(Place::Papers).cloned()} on={self.on.clone()} />
                 <ZooDialog zoo={state.zoo.clone()} is_listing={state.task(Job::Zoo).is_some()}
                     trouble={state.trouble(Place::Zoo).cloned()} on={self.on.clone()} />
                 <CellsDialog cells={state.cells.clone()} is_listing={state.task(Job::CellChoices).is_some()}

@@ -108,6 +108,18 @@ pub fn EmptyView(props: &Props) -> Html {
                             </span>
                         </button>
                     </li>
+                    <li>
+                        <button type="button" class="example" data-testid="open-papers"
+                            onpointerenter={props.on.reform(|_| Event::Expecting)}
+                            onfocus={props.on.reform(|_| Event::Expecting)}
+                            onclick={props.on.reform(|_| Event::ShowPapers(true))}>
+                            <strong>{ "Five papers, computed again" }</strong>
+                            <span class="muted">
+                                { "Operator order, ping-pong buffers, TinyOps, SwapNN, sparse and tiled: printed \
+                                   figures beside ours, how far off, and why" }
+                            </span>
+                        </button>
+                    </li>
                 </ul>
             </section>
         </div>

@@ -25,6 +25,7 @@ mod memory;
 mod modal;
 mod overview;
 mod panel;
+mod papers;
 mod parts;
 mod quantisation;
 mod roofline;

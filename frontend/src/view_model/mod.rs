@@ -16,6 +16,7 @@ pub mod hot;
 pub mod layers;
 pub mod memory;
 pub mod overview;
+pub mod papers;
 pub mod quantisation;
 pub mod remedies;
 pub mod roofline;

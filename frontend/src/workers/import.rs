@@ -9,7 +9,7 @@ use super::host::WorkerHost;
 use super::judge::judge;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
-use super::{Outcome, cells, graph, open, package, saved_files, tiles, what_fits};
+use super::{Outcome, cells, graph, open, package, papers, saved_files, tiles, what_fits};
 use crate::message::{
     Calibrating, GraphFacts, ImportReply, ImportRequest, ModelSource, ReferenceFacts, TiledRegion,
     trouble,
@@ -73,6 +73,11 @@ impl Importer {
             }
             ImportRequest::Fit => {
                 Ok((ImportReply::Fit(Box::new(what_fits::fit(say)?)), Vec::new()))
+            }
+            ImportRequest::Papers => Ok((ImportReply::Papers(papers::list()), Vec::new())),
+            ImportRequest::Paper(id, part) => {
+                let report = papers::part(&id, part, say)?;
+                Ok((ImportReply::Paper(Box::new(report)), Vec::new()))
             }
             ImportRequest::Graph(tiled) => {
                 let facts = graph(self.model()?, tiled)?;

@@ -16,6 +16,8 @@ pub mod judge;
 pub mod open;
 #[cfg(feature = "importer")]
 mod package;
+#[cfg(feature = "importer")]
+mod papers;
 pub mod plan;
 #[cfg(feature = "importer")]
 mod reorder;
