@@ -255,3 +255,26 @@ async fn cells_are_made_and_open_as_the_file_that_their_text_is() {
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn papers_figures_are_computed_part_by_part_and_open_their_plans() {
+    let browser = on(&static_host::serve(dist().join("page"), "some/where")).await;
+    browser.click("open-papers").await;
+    browser.text_when("papers", |text| text.contains("18 printed figures")).await;
+    browser.click("paper-ping-pong").await;
+    let text = browser.text_when("papers", |text| text.contains("3 printed figures")).await;
+    assert!(text.contains("LeNet-5") && text.contains("+0.0 %"), "{text}");
+    browser.click("paper-swapnn").await;
+    let text = browser.text_when("papers", |text| text.contains("85 printed figures")).await;
+    assert!(text.to_lowercase().contains("table 1") && text.contains("tilewright papers swapnn"));
+    // The plan that a figure is of opens by its link.
+    browser.click("paper-ping-pong").await;
+    browser.text_when("papers", |text| text.contains("3 printed figures")).await;
+    let link = "return document.querySelector('[data-testid=paper-figures] a').href";
+    let link = browser.script(link, Vec::new()).await;
+    browser.open(link.as_str().unwrap()).await;
+    browser.reload().await;
+    browser.text_when("verdict", |text| text.contains("lenet5")).await;
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}

@@ -95,6 +95,7 @@ fn PaperPage(props: &PageProps) -> Html {
 }
 
 fn table(table: &Table) -> Html {
+    let has_plans = table.rows.iter().any(|row| row.plan.is_some());
     html! {
         <section key={table.what.clone()} class="table-scroll">
             <table class="fit-matrix paper-figures" data-testid="paper-figures">
@@ -106,8 +107,8 @@ fn table(table: &Table) -> Html {
                         <th scope="col" class="number">{ "Ours" }</th>
                         <th scope="col" class="number">{ "Printed" }</th>
                         <th scope="col" class="number">{ "Difference" }</th>
-                        <th scope="col" aria-label="Difference, drawn"></th>
-                        <th scope="col">{ "Plan" }</th>
+                        <th scope="col" class="paper-drawn" aria-label="Difference, drawn"></th>
+                        if has_plans { <th scope="col">{ "Plan" }</th> }
                     </tr>
                 </thead>
                 <tbody>{ for table.rows.iter().enumerate().map(row) }</tbody>
@@ -133,12 +134,10 @@ fn row((index, row): (usize, &Row)) -> Html {
                 { &row.difference }
                 if let Some(reason) = reason { <span class="muted detail">{ reason }</span> }
             </td>
-            <td>{ row.bar.map(bar) }</td>
-            <td>
-                if let Some((link, command)) = &row.plan {
-                    <a href={link.clone()} target="_blank" title={command.clone()}>{ "open" }</a>
-                }
-            </td>
+            <td class="paper-drawn">{ row.bar.map(bar) }</td>
+            if let Some((link, command)) = &row.plan {
+                <td><a href={link.clone()} target="_blank" title={command.clone()}>{ "open" }</a></td>
+            }
         </tr>
     }
 }

@@ -84,7 +84,7 @@ pub fn tables(figures: &[PaperFigure]) -> Vec<Table> {
             printed: figure.printed.map(|printed| number(printed, unit)).unwrap_or_default(),
             difference: figure
                 .difference
-                .map(|off| format!("{:+.1} %", 100.0 * off))
+                .map(|off| format!("{:+.1} %", 100.0 * off).replace('-', "−"))
                 .unwrap_or_default(),
             bar: figure.difference.map(|off| (off / MOST).clamp(-1.0, 1.0)),
             reason,
@@ -127,7 +127,7 @@ mod tests {
         let texts: Vec<_> = texts.collect();
         assert_eq!(texts[0], ("1\u{202f}235 KB", "1\u{202f}000 KB", "+23.4 %"));
         assert_eq!(texts[1], ("8 KB", "", ""));
-        assert_eq!(texts[2], ("0.50 KB", "2 KB", "-75.0 %"));
+        assert_eq!(texts[2], ("0.50 KB", "2 KB", "−75.0 %"));
         let reasons: Vec<_> = first.rows.iter().map(|row| row.reason).collect();
         assert_eq!(reasons, [Some(1), None, Some(1)]);
         assert_eq!(first.rows[2].bar, Some(-1.0));
