@@ -153,10 +153,11 @@ fn image(model: &Model, file: &ModelFile) -> Result<[usize; 2], Diagnostic> {
 
 /// Images that are not learnt from, if the folder has some.
 fn unseen(data: &Path, side: usize) -> Result<Option<Samples>, Diagnostic> {
-    let names = ["t10k-images-idx3-ubyte", "t10k-images-idx3-ubyte.gz"];
-    let has_both = data.join("train-images-idx3-ubyte").exists()
-        || data.join("train-images-idx3-ubyte.gz").exists();
-    let has_some = has_both && names.iter().any(|name| data.join(name).exists());
+    let has = |part: &str| {
+        let name = format!("{part}-images-idx3-ubyte");
+        data.join(&name).exists() || data.join(format!("{name}.gz")).exists()
+    };
+    let has_some = has("train") && has("t10k");
     has_some.then(|| labelled::resized(data, &["t10k"], side, usize::MAX)).transpose()
 }
 

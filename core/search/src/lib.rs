@@ -10,6 +10,7 @@
 
 mod architecture;
 mod cost_table;
+mod fingerprint;
 mod kernels;
 mod layout;
 mod optimiser;

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::fingerprint::fingerprint;
+
 /// Most classes.
 const MOST_CLASSES: usize = 100;
 
@@ -151,12 +153,10 @@ impl Samples {
         batch
     }
 
-    /// A number that other samples hardly have: FNV-1a.
+    /// A number that other samples hardly have.
     pub(crate) fn fingerprint(&self) -> u64 {
         let bytes = self.pixels.iter().flat_map(|pixel| pixel.to_bits().to_le_bytes());
-        bytes.chain(self.labels.iter().copied()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        fingerprint(bytes.chain(self.labels.iter().copied()))
     }
 }
 

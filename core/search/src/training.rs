@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tilewright_model::Model;
 
+use crate::fingerprint::fingerprint;
 use crate::kernels::norm::Moments;
 use crate::optimiser::{Descent, annealed};
 use crate::random::Random;
@@ -189,7 +190,7 @@ impl Training {
         }
         let weights = network.layout.begin(&mut Random::new(settings.seed, WEIGHTS));
         let descent = Descent::new(weights.len());
-        let fingerprint = fingerprint(&model);
+        let fingerprint = fingerprint_of(&model);
         let log = Vec::new();
         let learnt = Learnt { weights, descent, done: 0, loss: 0.0, correct: 0, log };
         Ok(Self { begun: Begun { settings, fingerprint }, model, samples, network, learnt })
@@ -321,12 +322,9 @@ impl Training {
     }
 }
 
-/// A number that other networks hardly have: FNV-1a.
-fn fingerprint(model: &Model) -> u64 {
+/// A number that other networks hardly have.
+fn fingerprint_of(model: &Model) -> u64 {
     let shapes = model.tensors.iter().map(|tensor| format!("{:?}", tensor.shape));
     let nodes = model.nodes.iter().map(|node| format!("{:?} {:?}", node.op, node.inputs));
-    let text: String = shapes.chain(nodes).collect();
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    fingerprint(shapes.chain(nodes).flat_map(String::into_bytes))
 }

@@ -45,7 +45,7 @@ pub(super) enum Kind {
         pool: Pool,
         channels: usize,
     },
-    /// The sum of all inputs.
+    /// The sum of all inputs; of a single one itself.
     Sum,
     /// Channels of all inputs side by side: how many each has.
     Joined {
