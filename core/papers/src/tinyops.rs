@@ -15,8 +15,8 @@ use crate::{ACCURACY, POINTS, Paper, Part, board, figure, model, plan_of, with_p
 pub(crate) const PAPER: Paper = Paper {
     id: "tinyops",
     name: "TinyOps",
-    citation: "Sadiq: Enabling Efficient Deep Learning on Microcontrollers, thesis; TinyOps: ImageNet Scale Deep \
-               Learning on Microcontrollers, CVPR Workshops 2022",
+    citation: "Sadiq: Efficient Deep Learning Inference at the Edge, PhD thesis, University of Southampton, 2025; \
+               TinyOps: ImageNet Scale Deep Learning on Microcontrollers, CVPR Workshops 2022",
     reading: "KB of memory are 1024 bytes. Networks are the thesis' own: channels rounded to four, heads scaled, \
               MobileNetV3 without squeezes. Costs are of the best of CMSIS-NN's builds; loads from outside are \
               charged by latency, to meet the printed external runs. Algorithm 3 may leave operators whole, and \
