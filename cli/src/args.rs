@@ -3,6 +3,7 @@
 pub mod board;
 mod check;
 pub mod explore;
+mod papers;
 mod train;
 mod values;
 
@@ -18,6 +19,7 @@ use tilewright_planner::Strategy;
 use tilewright_report::{Integrity, Kernels, Objective, Outputs, Packing, PlanSettings, choice};
 
 pub use check::Check;
+pub use papers::Papers;
 pub use train::Train;
 pub use values::Limits;
 use values::{bytes, dimension, frames, limits, part, period};
@@ -90,6 +92,18 @@ pub struct Json {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Out {
+    #[command(flatten)]
+    pub json: Json,
+    /// Write the table as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Draw the figures as SVG
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -375,14 +389,6 @@ pub struct Prune {
     /// The file: TensorFlow Lite if its name ends in .tflite, else ONNX, which takes floats alone
     #[arg(short, long, value_name = "FILE.onnx|FILE.tflite")]
     pub output: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub struct Papers {
-    /// The paper: order, ping-pong, tinyops, swapnn or sparse-tiled; else all of them are listed
-    pub paper: Option<String>,
-    #[command(flatten)]
-    pub out: explore::Out,
 }
 
 #[derive(Debug, Args)]

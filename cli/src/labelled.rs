@@ -1,6 +1,6 @@
 //! Labelled images from idx files, of MNIST and its kin, or from an array.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tilewright_app::{Blame, Diagnostic};
 use tilewright_formats::{LabelledError, LabelledImages, MOST_UNPACKED, unpacked};
@@ -9,6 +9,17 @@ use tilewright_search::Samples;
 
 use crate::files;
 
+/// The files of images and of labels of a part (`train`, `t10k`) in a folder, plain or as `.gz`; nothing if one of them
+/// is not there.
+pub fn files_of(folder: &Path, part: &str) -> Option<(PathBuf, PathBuf)> {
+    let find = |what: &str| {
+        let name = format!("{part}-{what}-ubyte");
+        let path = [format!("{name}.gz"), name].map(|name| folder.join(name));
+        path.into_iter().find(|path| path.exists())
+    };
+    find("images-idx3").zip(find("labels-idx1"))
+}
+
 /// At most `most` images of a folder's idx files: those of `parts` (`train`, `t10k`) that are found first, plain or as
 /// `.gz`.
 ///
@@ -16,13 +27,7 @@ use crate::files;
 /// If there are none, or they are damaged.
 pub fn of_folder(folder: &Path, parts: &[&str], most: usize) -> Result<LabelledImages, Diagnostic> {
     let what_to_do = "`models/fetch-test-data.sh DIR` fetches MNIST and Fashion-MNIST.";
-    let find = |part: &str, what: &str| {
-        let name = format!("{part}-{what}-ubyte");
-        let path = [format!("{name}.gz"), name].map(|name| folder.join(name));
-        path.into_iter().find(|path| path.exists())
-    };
-    let mut pairs = parts.iter();
-    let pair = pairs.find_map(|part| find(part, "images-idx3").zip(find(part, "labels-idx1")));
+    let pair = parts.iter().find_map(|part| files_of(folder, part));
     let Some((images_path, labels_path)) = pair else {
         let parts = parts.join(" or ");
         let what = format!(

@@ -5,6 +5,7 @@
 //! which become a message on standard error and an exit code.
 #![allow(missing_docs, reason = "a program: nothing else uses its items")]
 
+mod all_cores;
 mod args;
 mod beside;
 mod columns;
@@ -12,6 +13,7 @@ mod commands;
 mod desk;
 mod energy_and_wear;
 mod exits;
+mod experiment;
 mod files;
 mod hot;
 mod interrupt;

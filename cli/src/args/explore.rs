@@ -8,7 +8,7 @@ use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
 use tilewright_search::Settings;
 
-use super::{Checked, Json, OnBoard, values};
+use super::{Checked, Json, OnBoard, Out, values};
 
 #[derive(Debug, Subcommand)]
 pub enum Explore {
@@ -26,18 +26,6 @@ pub enum Explore {
     Search(ExploreSearch),
     /// Every model on every board with every strategy, and so on, a row each
     Sweep(ExploreSweep),
-}
-
-#[derive(Debug, Args)]
-pub struct Out {
-    #[command(flatten)]
-    pub json: Json,
-    /// Write the table as comma-separated values
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Draw the figures as SVG
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

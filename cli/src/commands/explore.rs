@@ -1,6 +1,5 @@
 //! `tilewright explore`: experiments over many networks and techniques.
 
-mod all_cores;
 mod emulation;
 mod exits;
 mod fit;
@@ -12,21 +11,12 @@ mod search;
 mod sweep;
 mod sweep_rows;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-use serde::Serialize;
 use tilewright_app::{Blame, Cancel, Diagnostic};
 use tilewright_board::Board;
 use tilewright_explore::Experiment;
-use tilewright_planner::Stop;
-use tilewright_report::{CsvColumn, Point, Series, csv_table};
 
-pub(super) use all_cores::on_all_cores;
-
-use super::json;
-use crate::args::explore::{Explore, Out};
-use crate::outputs::{self, Readers};
+use crate::args::explore::Explore;
+use crate::experiment::End;
 use crate::{Said, load, progress};
 
 /// Runs an experiment.
@@ -40,21 +30,6 @@ pub fn explore(options: &Explore) -> Result<Said, Diagnostic> {
         Explore::Search(options) => search::search(options),
         Explore::Sweep(options) => sweep::sweep(options),
     }
-}
-
-/// What planning asks whether somebody pressed Ctrl-C.
-pub(super) fn stop(cancel: &Cancel) -> Stop {
-    let cancel = cancel.clone();
-    Stop::when(move |_| cancel.is_cancelled())
-}
-
-/// How an experiment ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// All steps are done.
-    Whole,
-    /// Ctrl-C.
-    Cancelled,
 }
 
 /// Takes all steps, until somebody cancels.
@@ -86,58 +61,4 @@ fn take_steps(
 /// The boards of these names.
 fn boards(names: &[String]) -> Result<Vec<Board>, Diagnostic> {
     names.iter().map(|name| load::board_of(name)).collect()
-}
-
-/// That no file is written over another one, or over one that is read.
-pub(super) fn apart(
-    out: &Out,
-    others: &[&Option<PathBuf>],
-    read: &[PathBuf],
-) -> Result<(), Diagnostic> {
-    let written = [&out.csv, &out.svg].into_iter().chain(others.iter().copied());
-    outputs::apart(&written.filter_map(|file| file.as_deref()).collect::<Vec<_>>(), read)
-}
-
-/// Writes the rows where they are wanted, and says the record in the form that is wanted; what was cancelled
-/// says so by its exit code.
-pub(super) fn told<T: Serialize, R>(
-    out: &Out,
-    end: End,
-    record: &T,
-    columns: &[CsvColumn<R>],
-    rows: &[R],
-    words: impl FnOnce(&T) -> String,
-    svg: impl FnOnce(&T) -> String,
-) -> Result<Said, Diagnostic> {
-    if let Some(path) = &out.svg {
-        outputs::write(path, Readers::All, svg(record).as_bytes())?;
-    }
-    if let Some(path) = &out.csv {
-        outputs::write(path, Readers::All, csv_table(columns, rows).as_bytes())?;
-    }
-    let said = Said::well(if out.json.json { json(record)? } else { words(record) });
-    Ok(match end {
-        End::Whole => said,
-        End::Cancelled => Said { code: Blame::Cancelled.exit_code(), ..said },
-    })
-}
-
-/// The command that is running, without the folder of the program.
-pub(super) fn command() -> String {
-    let arguments = std::env::args().skip(1);
-    std::iter::once("tilewright".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
-}
-
-/// Series of points, in the order of their names.
-pub(super) fn series(points: impl Iterator<Item = (String, Point)>) -> Vec<Series> {
-    let mut all: BTreeMap<String, Vec<Point>> = BTreeMap::new();
-    for (name, point) in points {
-        all.entry(name).or_default().push(point);
-    }
-    all.into_iter().map(|(name, points)| Series { name, points }).collect()
-}
-
-/// The text of what may be missing.
-pub(super) fn some(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
 }

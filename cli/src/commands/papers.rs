@@ -5,11 +5,14 @@ use std::fmt::Write as _;
 use tilewright_app::{Blame, Diagnostic};
 use tilewright_papers::Paper;
 use tilewright_plan::grouped;
-use tilewright_report::{Axis, CsvColumn, PaperFigure, PaperReport, Point, Scatter, sentence};
+use tilewright_report::{
+    Axis, CsvColumn, PaperFigure, PaperReport, Point, Scatter, paper_number, sentence,
+};
 
-use super::explore::{apart, command, on_all_cores, series, some, stop, told};
 use super::json;
+use crate::all_cores::on_all_cores;
 use crate::args::Papers;
+use crate::experiment::{apart, command, series, some, stop, told};
 use crate::text::{BOLD, DIM, Side, Table};
 use crate::{Said, interrupt};
 
@@ -75,12 +78,7 @@ const COLUMNS: [CsvColumn<PaperFigure>; 10] = [
 ];
 
 fn number(figure: f64) -> String {
-    match figure.abs() {
-        whole if whole < 1e15 && whole.fract() == 0.0 => grouped(whole as u64),
-        0.0..10.0 => format!("{figure:.2}"),
-        10.0..1000.0 => format!("{figure:.1}"),
-        _ => grouped(figure.round() as u64),
-    }
+    paper_number(figure, grouped)
 }
 
 fn words(report: &PaperReport) -> String {

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -15,9 +13,10 @@ use tilewright_report::{Kind, sentence};
 use tilewright_runner::Native;
 use tilewright_search::{Epoch, Samples, Training, TrainingError, TrainingSettings};
 
-use super::explore::{End, on_all_cores};
 use super::json;
+use crate::all_cores::{on_all_cores, side_by_side};
 use crate::args::{ModelFile, Quantised, Train};
+use crate::experiment::End;
 use crate::outputs::{self, Readers};
 use crate::progress::Teller;
 use crate::text::{BOLD, Facts, Side, Table, number};
@@ -153,11 +152,7 @@ fn image(model: &Model, file: &ModelFile) -> Result<[usize; 2], Diagnostic> {
 
 /// Images that are not learnt from, if the folder has some.
 fn unseen(data: &Path, side: usize) -> Result<Option<Samples>, Diagnostic> {
-    let has = |part: &str| {
-        let name = format!("{part}-images-idx3-ubyte");
-        data.join(&name).exists() || data.join(format!("{name}.gz")).exists()
-    };
-    let has_some = has("train") && has("t10k");
+    let has_some = ["train", "t10k"].iter().all(|part| labelled::files_of(data, part).is_some());
     has_some.then(|| labelled::resized(data, &["t10k"], side, usize::MAX)).transpose()
 }
 
@@ -212,22 +207,6 @@ fn taught(
     }
     keep(training)?;
     Ok(diverged)
-}
-
-/// Work on all cores of this computer.
-fn side_by_side(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    let next = AtomicUsize::new(0);
-    let thread = || {
-        loop {
-            let piece = next.fetch_add(1, Ordering::Relaxed);
-            if piece >= count {
-                return;
-            }
-            work(piece);
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
-    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(thread))));
 }
 
 /// Of the file that was written, as floats and as int8; nothing if somebody cancels.

@@ -52,6 +52,19 @@ impl PaperPlan {
     }
 }
 
+/// A figure as people write it; `grouped` writes whole numbers.
+#[must_use]
+pub fn paper_number(figure: f64, grouped: impl Fn(u64) -> String) -> String {
+    let size = figure.abs();
+    let text = match size {
+        whole if whole < 1e15 && whole.fract() == 0.0 => grouped(whole as u64),
+        0.0..10.0 => format!("{size:.2}"),
+        10.0..1000.0 => format!("{size:.1}"),
+        _ => grouped(size.round() as u64),
+    };
+    if figure < 0.0 { format!("−{text}") } else { text }
+}
+
 /// A paper, and figures of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PaperReport {
@@ -67,4 +80,16 @@ pub struct PaperReport {
     pub parts: usize,
     /// Those that are made, by what is compared.
     pub figures: Vec<PaperFigure>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits_or_are_whole_and_keep_their_sign() {
+        let text = |figure| paper_number(figure, |whole| whole.to_string());
+        let texts = [0.0, 2.0, 0.017, 12.34, 1234.5, -3.0, -0.25].map(text);
+        assert_eq!(texts, ["0", "2", "0.02", "12.3", "1235", "−3", "−0.25"]);
+    }
 }

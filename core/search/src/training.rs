@@ -19,7 +19,7 @@ use crate::random::Random;
 use crate::samples::{Batch, Samples};
 use crate::search::Diverged;
 use crate::state::{self, StateError};
-use network::{Network, Pass};
+use network::Network;
 
 /// A batch is learnt from in parts of about so many images, each with a batch normalisation of its own, whoever
 /// computes them. Larger ones leave a core's cache, and what allocators keep.
@@ -259,12 +259,18 @@ impl Training {
         (0..parts).map(part).collect()
     }
 
-    fn passes(&self, parts: &[Batch], do_all: &DoAll<'_>) -> Vec<Pass> {
-        let slots: Vec<Mutex<Option<Pass>>> = parts.iter().map(|_| Mutex::new(None)).collect();
+    /// What is made of each part.
+    fn of_each<T: Send>(
+        &self,
+        parts: &[Batch],
+        do_all: &DoAll<'_>,
+        make: impl Fn(&Network, &Batch, &[f32]) -> T + Sync,
+    ) -> Vec<T> {
+        let slots: Vec<Mutex<Option<T>>> = parts.iter().map(|_| Mutex::new(None)).collect();
         do_all(parts.len(), &|index| {
-            let pass = self.network.pass(&parts[index], &self.learnt.weights);
+            let made = make(&self.network, &parts[index], &self.learnt.weights);
             if let Ok(mut slot) = slots[index].lock() {
-                *slot = Some(pass);
+                *slot = Some(made);
             }
         });
         slots.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect()
@@ -280,7 +286,7 @@ impl Training {
             return Ok(false);
         }
         let parts = self.parts(step);
-        let passes = self.passes(&parts, do_all);
+        let passes = self.of_each(&parts, do_all, Network::pass);
         let mut gradient = vec![0.0f32; self.learnt.weights.len()];
         let (mut loss, mut correct) = (0.0, 0);
         for (part, pass) in parts.iter().zip(&passes) {
@@ -313,8 +319,7 @@ impl Training {
     pub fn model(&self, do_all: &DoAll<'_>) -> Model {
         let batches = OBSERVED.min(self.of_epoch());
         let parts: Vec<Batch> = (0..batches).flat_map(|batch| self.parts(batch)).collect();
-        let passes = self.passes(&parts, do_all);
-        let of_all: Vec<Vec<Moments>> = passes.into_iter().map(|pass| pass.moments).collect();
+        let of_all = self.of_each(&parts, do_all, Network::moments);
         let layers = of_all.first().map_or(0, Vec::len);
         let mean = |layer: usize| Moments::mean(of_all.iter().filter_map(|all| all.get(layer)));
         let moments: Vec<Moments> = (0..layers).map(mean).collect();

@@ -1,6 +1,6 @@
 //! Papers' figures in tables.
 
-use tilewright_report::{Kind, PaperFigure, PaperPlan, PlanSettings};
+use tilewright_report::{Kind, PaperFigure, PaperPlan, PlanSettings, paper_number};
 
 use super::figures::grouped;
 use super::fragment::Fragment;
@@ -38,12 +38,7 @@ pub struct Row {
 
 /// A figure as people write it.
 fn number(figure: f64, unit: &str) -> String {
-    let text = match figure.abs() {
-        whole if whole < 1e15 && whole.fract() == 0.0 => grouped(whole as u64),
-        0.0..10.0 => format!("{figure:.2}"),
-        10.0..1000.0 => format!("{figure:.1}"),
-        _ => grouped(figure.round() as u64),
-    };
+    let text = paper_number(figure, grouped);
     if unit.is_empty() { text } else { format!("{text} {unit}") }
 }
 

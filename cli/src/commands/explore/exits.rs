@@ -13,9 +13,9 @@ use tilewright_report::{
 };
 use tilewright_runner::Native;
 
-use super::all_cores::on_all_cores;
-use super::{End, told};
+use crate::all_cores::on_all_cores;
 use crate::args::explore::ExploreExits;
+use crate::experiment::{End, command, told};
 use crate::labelled;
 use crate::progress::Teller;
 use crate::text::{BOLD, DIM, Side, Table, micros, number};
@@ -257,6 +257,6 @@ fn scatter(report: &ExitsReport) -> Scatter {
         x: Axis { title: "mean latency, ms (modelled)".to_owned(), is_logarithmic: false },
         y: Axis { title: "accuracy, % (counted)".to_owned(), is_logarithmic: false },
         series: all,
-        command: super::command(),
+        command: command(),
     }
 }

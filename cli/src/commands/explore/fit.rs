@@ -6,8 +6,9 @@ use tilewright_app::Diagnostic;
 use tilewright_explore::Fit;
 use tilewright_report::{Axis, CsvColumn, FitCell, FitClaim, FitReport, Point, Scatter, Technique};
 
-use super::{End, command, series, some, take_steps, told};
+use super::take_steps;
 use crate::args::explore::ExploreFit;
+use crate::experiment::{End, command, series, some, told};
 use crate::text::{BOLD, DIM, Side, Table, bytes, micros};
 use crate::{Said, interrupt, load};
 

@@ -12,11 +12,11 @@ use tilewright_report::{
 };
 use tilewright_zoo::{Network, Stack};
 
-use super::all_cores::on_all_cores;
 use super::emulation::Emulation;
 use super::rows::{Row, Rows};
-use super::{End, apart, told};
+use crate::all_cores::on_all_cores;
 use crate::args::explore::ExploreGenotypes;
+use crate::experiment::{End, apart, told};
 use crate::outputs::{self, Readers};
 use crate::{Said, interrupt, load};
 

@@ -7,11 +7,12 @@ use tilewright_board::{Board, Support};
 use tilewright_explore::{OPERATORS_BACKBONES, Operators, OperatorsTarget};
 use tilewright_report::{OperatorKey, OperatorRow, WithKinds};
 
-use super::all_cores::on_all_cores;
 use super::emulation::Emulation;
 use super::rows::{Row, Rows};
-use super::{End, apart, take_steps, told};
+use super::take_steps;
+use crate::all_cores::on_all_cores;
 use crate::args::explore::ExploreOperators;
+use crate::experiment::{End, apart, stop, told};
 use crate::{Said, interrupt, load};
 
 /// The word that stands for a board of each chip that runs plans.
@@ -27,7 +28,7 @@ pub fn operators(options: &ExploreOperators) -> Result<Said, Diagnostic> {
         given => given.iter().map(|name| name.trim_start_matches(zoo::PREFIX).to_owned()).collect(),
     };
     let mut rows = Rows::open(options.rows.as_deref())?;
-    let experiment = Operators::new(&backbones, targets, super::stop(&cancel));
+    let experiment = Operators::new(&backbones, targets, stop(&cancel));
     let mut experiment = experiment.map_err(|error| {
         Diagnostic::new(
             Blame::BadInput,

@@ -13,9 +13,10 @@ use tilewright_report::{
     plain, stacked_svg,
 };
 
+use super::boards;
 use super::sweep_rows::{columns, planned};
-use super::{apart, boards, command, series, some, told};
 use crate::args::explore::ExploreScale;
+use crate::experiment::{apart, command, series, some, told};
 use crate::text::{BOLD, DIM, Side, Table, bytes, number};
 use crate::{Said, files, interrupt};
 

@@ -6,7 +6,6 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -19,6 +18,7 @@ use tilewright_search::{
 use tilewright_zoo::Stack;
 use tilewright_zoo::cells::{OperationCosts, Stacked};
 
+use crate::all_cores::in_threads;
 use crate::args::explore::ExploreSearch;
 use crate::commands::json;
 use crate::outputs::{self, Readers};
@@ -186,11 +186,7 @@ fn all(
             results.push((index, one));
         }
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len().max(1));
-    let results: Vec<_> = thread::scope(|scope| {
-        let started: Vec<_> = (0..threads).map(|_| scope.spawn(thread)).collect();
-        started.into_iter().map(thread::ScopedJoinHandle::join).collect()
-    });
+    let results = in_threads(jobs.len(), thread);
     let mut found: Vec<(usize, Found)> = Vec::new();
     for result in results {
         let ended = Diagnostic::ours("A thread ended by itself.", "search");

@@ -10,10 +10,11 @@ use tilewright_plan::Hertz;
 use tilewright_report::{Axis, Point, Scatter, SweepPlan, SweepRow, WithKinds, plain};
 use tilewright_runner::Native;
 
+use super::boards;
 use super::sweep_rows::{columns, planned, wrong};
-use super::{End, apart, boards, command, series, some, told};
 use crate::args::explore::ExploreSweep;
 use crate::args::{ModelFile, Quantised};
+use crate::experiment::{End, apart, command, series, some, told};
 use crate::text::{BOLD, Side, Table, bytes, micros, number};
 use crate::{Said, interrupt, load};
 

@@ -6,9 +6,9 @@ use tilewright_app::{Blame, Cancel, Diagnostic};
 use tilewright_explore::{ExploreError, HeldModel, Sweep};
 use tilewright_report::{CsvColumn, SweepKey, SweepPlan, SweepRow};
 
-use super::all_cores::on_all_cores;
 use super::rows::{Row, Rows};
-use super::{End, some, stop};
+use crate::all_cores::on_all_cores;
+use crate::experiment::{End, some, stop};
 
 /// Plans the rows that the file does not have, and keeps them there; all rows that are known then, in the order of the
 /// sweep. A row of a model that cannot be opened is not kept: the model may be mended when the sweep goes on.

@@ -45,8 +45,14 @@ pub(super) struct Pass {
     /// Images whose class has the largest value.
     pub correct: usize,
     pub by_weights: Vec<f32>,
-    /// Of each layer with a batch normalisation, in order.
-    pub moments: Vec<Moments>,
+}
+
+/// What the way back needs.
+struct Forward {
+    /// By tensor.
+    values: Vec<Vec<f32>>,
+    /// By layer.
+    all_kept: Vec<Kept>,
 }
 
 /// A window of the model over an image of this height and width.
@@ -230,8 +236,8 @@ impl Network {
         Ok(Self { layout, layers, tensors, input: input.0, colours, output: output.0, classes })
     }
 
-    /// A batch forward and backward.
-    pub fn pass(&self, batch: &Batch, weights: &[f32]) -> Pass {
+    /// What layers make of a batch.
+    fn forward(&self, batch: &Batch, weights: &[f32]) -> Forward {
         let mut values: Vec<Vec<f32>> = vec![Vec::new(); self.tensors];
         values[self.input].clone_from(&batch.pixels);
         let mut all_kept: Vec<Kept> = Vec::with_capacity(self.layers.len());
@@ -242,14 +248,21 @@ impl Network {
             values[layer.output] = result;
             all_kept.push(kept);
         }
+        Forward { values, all_kept }
+    }
 
+    /// What a batch's images are before each batch normalisation, layer by layer.
+    pub fn moments(&self, batch: &Batch, weights: &[f32]) -> Vec<Moments> {
+        let all_kept = self.forward(batch, weights).all_kept;
+        all_kept.into_iter().filter_map(|kept| kept.moments).collect()
+    }
+
+    /// A batch forward and backward.
+    pub fn pass(&self, batch: &Batch, weights: &[f32]) -> Pass {
+        let Forward { values, all_kept } = self.forward(batch, weights);
         let images = batch.labels.len() as f32;
-        let mut pass = Pass {
-            loss: 0.0,
-            correct: 0,
-            by_weights: vec![0.0; self.layout.length()],
-            moments: Vec::new(),
-        };
+        let by_weights = vec![0.0; self.layout.length()];
+        let mut pass = Pass { loss: 0.0, correct: 0, by_weights };
         let mut by_values: Vec<Vec<f32>> =
             values.iter().map(|values| vec![0.0; values.len()]).collect();
         let of_images = values[self.output].chunks_exact(self.classes).zip(&batch.labels);
@@ -273,7 +286,6 @@ impl Network {
                 by_values[*id].iter_mut().zip(by_input).for_each(|(sum, by)| *sum += by);
             }
         }
-        pass.moments = all_kept.into_iter().filter_map(|kept| kept.moments).collect();
         pass
     }
 
@@ -305,12 +317,14 @@ impl Network {
                 // Both are taps × channels.
                 true => own.iter().enumerate().map(|(at, w)| w * scale(at % outputs)).collect(),
                 // The model has outputs first.
-                false => (0..outputs)
-                    .flat_map(|output| {
-                        own.iter().skip(output).step_by(outputs).map(move |w| (w, output))
-                    })
-                    .map(|(w, output)| w * scale(output))
-                    .collect(),
+                false => {
+                    let of_output = |output: usize| {
+                        let own = own.iter().skip(output).step_by(outputs);
+                        let scale = scale(output);
+                        own.map(move |w| w * scale)
+                    };
+                    (0..outputs).flat_map(of_output).collect()
+                }
             };
             let constants = [Some(scaled), of_offset.map(|(_, offsets)| offsets)];
             let ids = model.nodes[layer.node].inputs.iter().skip(1);

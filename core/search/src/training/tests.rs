@@ -68,7 +68,8 @@ fn gradients_by_each_layers_weights_are_differences() {
 fn a_folded_network_computes_what_the_learning_one_did() {
     let Fixture { model, network, weights, batch } = fixture();
     let pass = network.pass(&batch, &weights);
-    let folded = network.folded(&model, &weights, &pass.moments);
+    let moments = network.moments(&batch, &weights);
+    let folded = network.folded(&model, &weights, &moments);
     let images = batch.pixels.chunks_exact(SIDE * SIDE).zip(&batch.labels);
     let losses = images.map(|(image, label)| {
         let values = float::run(&folded, &[Data::F32(image.to_vec())], &mut |_, _| {}).unwrap();

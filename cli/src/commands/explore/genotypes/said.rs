@@ -6,7 +6,7 @@ use tilewright_report::{
     Axis, CsvColumn, GenotypesReport, Point, Proxy, RankedGenotype, Scatter, Series, Verdict,
 };
 
-use super::super::{command, some};
+use crate::experiment::{command, some};
 use crate::text::{BOLD, DIM, Side, Table, number};
 
 fn value(row: &RankedGenotype, proxy: Proxy) -> String {

@@ -7,7 +7,7 @@ use tilewright_report::{
     OperatorsNetwork, OperatorsReport, Point, Scatter,
 };
 
-use super::super::{command, series, some};
+use crate::experiment::{command, series, some};
 use crate::text::{BOLD, DIM, Side, Table, number};
 
 /// A place of a network, with the operator that stands there, on a core.

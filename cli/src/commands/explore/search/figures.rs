@@ -3,8 +3,8 @@
 use tilewright_report::{Axis, CsvColumn, Point, Scatter, Series, stacked_svg};
 use tilewright_search::{Row, TradeOff};
 
-use super::super::command;
 use super::Found;
+use crate::experiment::command;
 
 /// A row of the log, and the search that it is of.
 pub(super) struct Logged {
