@@ -17,8 +17,8 @@ mod tiles;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_report::{
-    Blame, Diagnostic, FitReport, MemoryMap, Occupancy, PaperReport, PlacedTensor, PlanReport,
-    Timeline, Traffic,
+    Blame, Diagnostic, ExitsReport, FitReport, MemoryMap, Occupancy, PaperReport, PlacedTensor,
+    PlanReport, Timeline, Traffic,
 };
 pub use tilewright_report::{
     Comparison, Integrity, LayerCheck, PlanSettings, RunResult, ZooSize, ZooView,
@@ -110,6 +110,9 @@ pub enum ImportRequest {
     /// reference. Buffers: the status (JSON); the layers, as the server gives them, or nothing;
     /// the input.
     Judge(PlanSettings),
+    /// Runs the reference on labelled images: what each exit of the plan answers, and what thresholds of confidence
+    /// come to. Buffers: the images, in one file or two.
+    Exits(PlanSettings),
     /// Puts firmware and a plan together. Buffers: the plan image; the firmware's ELF file; an input,
     /// if there is one.
     Package {
@@ -184,6 +187,8 @@ pub enum ImportReply {
     Input(ReferenceFacts),
     /// What a run gave, and how its layers compare; nothing if they were not to be had.
     Judged(Box<RunResult>, Option<Comparison>),
+    /// What thresholds of confidence come to with the plan of these settings.
+    Exits(PlanSettings, Box<ExitsReport>),
     /// Buffers: one for each file.
     Packaged(Package),
     /// The names that the server knows store images by. Buffers: the store images.

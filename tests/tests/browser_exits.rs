@@ -66,3 +66,19 @@ async fn an_exit_by_confidence_ends_the_run_on_a_small_screen() {
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn thresholds_are_looked_at_over_images() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(1440, 1000, false).await;
+    let link = "model=fashion-exits&board=nucleo-f767zi&strategy=resident&view=overview";
+    browser.open(&format!("{}#{link}", server.address)).await;
+    browser.find("verdict").await;
+    browser.script("document.querySelector('.exits-study').open = true", vec![]).await;
+    browser.click("study-exits").await;
+    let best = browser.text_when("exits-best", |text| !text.is_empty()).await;
+    assert!(best.starts_with("128 images") && best.contains("of mean latency"), "{best}");
+    let rows = browser.text_when("thresholds", |text| text.contains("0.99")).await;
+    assert!(rows.contains("counted") && rows.contains("modelled"), "{rows}");
+    browser.end().await;
+}

@@ -42,7 +42,7 @@ pub struct ExploreExits {
         long,
         value_name = "P,P",
         value_delimiter = ',',
-        default_value = "0.5,0.6,0.7,0.8,0.85,0.9,0.95,0.99"
+        default_values_t = tilewright_explore::exits::CONFIDENCES
     )]
     pub thresholds: Vec<f64>,
     /// Labelled images: a folder with t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, plain or as .gz; else latencies

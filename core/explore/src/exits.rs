@@ -1,6 +1,9 @@
 //! What early exits by confidence come to over a labelled set: section 5.2.1 of Sadiq's thesis, by data instead of a
 //! limit.
 
+use thiserror::Error;
+use tilewright_model::int8::Interpreter;
+use tilewright_model::{Data, Model, RunError, Tensor};
 use tilewright_plan::Micros;
 use tilewright_planner::{Confidence, ExitError};
 use tilewright_report::{Counted, ExitAlone, ExitsReport, PlanReport, ThresholdRow};
@@ -32,27 +35,79 @@ pub struct Labelled {
     pub label: usize,
 }
 
-/// How an output's values stand for probabilities.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scaled {
-    /// The output's name.
-    pub name: String,
-    /// Probability = scale × (value − zero).
-    pub scale: f32,
-    /// The value that stands for zero.
-    pub zero: i16,
+impl Labelled {
+    /// What the int8 reference says of an input; nothing if an output has no values.
+    ///
+    /// # Errors
+    /// If the reference does not take the input.
+    pub fn of(
+        reference: &Interpreter<'_>,
+        input: Vec<i8>,
+        label: u8,
+    ) -> Result<Option<Self>, RunError> {
+        let outputs = reference.run(&[Data::I8(input)], &mut |_, _| {})?;
+        let answers: Option<Vec<Answer>> =
+            outputs.iter().map(|output| Answer::of(output.as_i8()?)).collect();
+        Ok(answers.map(|answers| Self { answers, label: label.into() }))
+    }
 }
+
+/// Why images are no inputs of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the images are grey, {height}x{width}: they do not fit the model's input")]
+pub struct NoInput {
+    /// Of the images, in pixels.
+    pub height: usize,
+    /// Likewise.
+    pub width: usize,
+}
+
+/// Grey images, one behind the other, as a model takes them: over 255, in the middle of zeros.
+///
+/// # Errors
+/// [`NoInput`] if the model takes something else than one grey image at least as large.
+pub fn grey_inputs(
+    model: &Model,
+    [height, width]: [usize; 2],
+    pixels: &[u8],
+) -> Result<Vec<Vec<i8>>, NoInput> {
+    let input = model.inputs.first().map(|id| model.tensor(*id));
+    let place = input.and_then(|input| match *input.shape.dims() {
+        [_, rows, columns, 1] if model.inputs.len() == 1 && height <= rows && width <= columns => {
+            Some((input.quantisation.as_ref()?, rows, columns))
+        }
+        _ => None,
+    });
+    let (quantisation, rows, columns) = place.ok_or(NoInput { height, width })?;
+    let (above, left) = ((rows - height) / 2, (columns - width) / 2);
+    let values: Vec<i8> = quantisation
+        .quantise(&(0..=255u8).map(|pixel| f32::from(pixel) / 255.0).collect::<Vec<_>>());
+    let image = |pixels: &[u8]| {
+        let mut input = vec![values[0]; rows * columns];
+        for (row, line) in pixels.chunks_exact(width).enumerate() {
+            let start = (above + row) * columns + left;
+            for (to, pixel) in input[start..start + width].iter_mut().zip(line) {
+                *to = values[usize::from(*pixel)];
+            }
+        }
+        input
+    };
+    Ok(pixels.chunks_exact((height * width).max(1)).map(image).collect())
+}
+
+/// Thresholds that are looked at, if nobody says which.
+pub const CONFIDENCES: [f64; 8] = [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99];
 
 /// Most points of accuracy that the best threshold may cost.
 pub const MOST_LOST: f64 = 0.5;
 
-/// The report of a plan with exits of both kinds, over images; `outputs` says how their values are meant.
+/// The report of a plan of a model with exits of both kinds, over images.
 ///
 /// # Errors
 /// [`ExitError`] if an output holds no probabilities, or none as large as a threshold.
 pub fn report(
     plan: &PlanReport,
-    outputs: &[Scaled],
+    model: &Model,
     images: &[Labelled],
     confidences: &[Confidence],
 ) -> Result<ExitsReport, ExitError> {
@@ -76,9 +131,10 @@ pub fn report(
     let whole = exits.last().map_or(Micros(0.0), |exit| *exit.latency_us);
     let mut thresholds = Vec::new();
     for confidence in confidences.iter().filter(|_| is_known) {
-        let least: Vec<i8> = outputs
+        let least: Vec<i8> = model
+            .outputs
             .iter()
-            .map(|output| confidence.least(&output.name, output.scale, output.zero))
+            .map(|output| least(model.tensor(*output), *confidence))
             .collect::<Result<_, _>>()?;
         let (mut correct, mut time) = (0, 0.0);
         let mut ended = vec![0usize; exits.len()];
@@ -116,4 +172,12 @@ pub fn report(
         thresholds,
         best,
     })
+}
+
+/// The least value of an output that stands for as much confidence.
+fn least(output: &Tensor, confidence: Confidence) -> Result<i8, ExitError> {
+    let quantised = output.quantisation.as_ref();
+    let scale = quantised.and_then(|quantised| quantised.scales.first());
+    let zero = quantised.and_then(|quantised| i16::try_from(*quantised.zeros.first()?).ok());
+    confidence.least(&output.name, scale.copied().unwrap_or_default(), zero.unwrap_or_default())
 }

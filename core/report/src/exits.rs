@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::Micros;
 
+use crate::csv::CsvColumn;
 use crate::figure::{Counted, Modelled};
+use crate::scatter_svg::{Axis, Point, Scatter, Series};
 
 /// A network with exits on a board.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,4 +53,62 @@ pub struct ThresholdRow {
     pub mean_latency_us: Modelled<Micros>,
     /// That against the last sub-network's, which has no exits on its way, in per cent: below zero it is less.
     pub change_percent: Modelled<f64>,
+}
+
+impl ThresholdRow {
+    /// The shares with one decimal.
+    #[must_use]
+    pub fn shares(&self, between: &str) -> String {
+        let shares = self.shares_percent.iter().map(|share| format!("{share:.1}"));
+        shares.collect::<Vec<_>>().join(between)
+    }
+}
+
+/// A threshold, as comma-separated values; heads say how figures came to be.
+pub const THRESHOLD_COLUMNS: [CsvColumn<ThresholdRow>; 5] = [
+    CsvColumn { head: "confidence", field: |row| row.confidence.to_string() },
+    CsvColumn {
+        head: "accuracy_percent_counted",
+        field: |row| format!("{:.2}", *row.accuracy_percent),
+    },
+    CsvColumn { head: "shares_percent_counted", field: |row| row.shares(" ") },
+    CsvColumn {
+        head: "mean_latency_us_modelled",
+        field: |row| format!("{:.0}", row.mean_latency_us.0),
+    },
+    CsvColumn {
+        head: "change_percent_modelled",
+        field: |row| format!("{:.1}", *row.change_percent),
+    },
+];
+
+impl ExitsReport {
+    /// Accuracy against latency, as in figure 5.11 of Sadiq's thesis: exits alone, and thresholds.
+    #[must_use]
+    pub fn scatter(&self, command: String) -> Scatter {
+        let point = |us: f64, percent: f64, title: String| Point { x: us / 1e3, y: percent, title };
+        let alone = self.exits.iter().filter_map(|exit| {
+            let accuracy = exit.accuracy_percent.map(|all| *all)?;
+            Some(point(exit.latency_us.0, accuracy, exit.output.clone()))
+        });
+        let mut thresholds: Vec<Point> = self
+            .thresholds
+            .iter()
+            .map(|row| {
+                point(row.mean_latency_us.0, *row.accuracy_percent, row.confidence.to_string())
+            })
+            .collect();
+        thresholds.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let series = vec![
+            Series { name: "exits alone".to_owned(), points: alone.collect() },
+            Series { name: "thresholds of confidence".to_owned(), points: thresholds },
+        ];
+        Scatter {
+            title: format!("Early exits of {} on {}", self.model, self.board),
+            x: Axis { title: "mean latency, ms (modelled)".to_owned(), is_logarithmic: false },
+            y: Axis { title: "accuracy, % (counted)".to_owned(), is_logarithmic: false },
+            series,
+            command,
+        }
+    }
 }

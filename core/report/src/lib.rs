@@ -47,7 +47,7 @@ pub use compare::{Compared, Value, compare};
 pub use csv::{CsvColumn, csv_row, csv_table};
 pub use diagnostic::{Blame, Diagnostic, Need};
 pub use energy::{Energy, NoPower, State, StateEnergy};
-pub use exits::{ExitAlone, ExitsReport, ThresholdRow};
+pub use exits::{ExitAlone, ExitsReport, THRESHOLD_COLUMNS, ThresholdRow};
 pub use figure::{
     ByCount, ByMeasure, ByModel, ByProof, Counted, Figure, Kind, KindType, Measured, Modelled,
     Proved,
@@ -83,7 +83,7 @@ pub use run_result::{
 pub use scale::{
     Accuracy, Diminishing, ScaleReport, ScaleTarget, ScaledNetwork, TradeOff, WithinLimit,
 };
-pub use scatter_svg::{Axis, Point, Scatter, Series, stacked_svg};
+pub use scatter_svg::{Axis, Point, Scale, Scatter, Series, stacked_svg, tick_text};
 pub use schedule::Schedule;
 pub use sentence::sentence;
 pub use settings::{

@@ -3,7 +3,7 @@
 use crate::canvas::{Anchor, Canvas};
 
 /// Points to draw.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
     /// What is shown.
     pub title: String,
@@ -18,7 +18,7 @@ pub struct Scatter {
 }
 
 /// An axis.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// What it shows, with the unit and how its values came to be.
     pub title: String,
@@ -27,7 +27,7 @@ pub struct Axis {
 }
 
 /// Points of one kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// What they are.
     pub name: String,
@@ -36,7 +36,7 @@ pub struct Series {
 }
 
 /// A point.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// Value on the axis to the right.
     pub x: f64,
@@ -69,7 +69,8 @@ font-variant-numeric:tabular-nums}
 const COLOURS: usize = 6;
 
 /// An axis with its range, on the picture.
-struct Scale {
+#[derive(Debug)]
+pub struct Scale {
     is_logarithmic: bool,
     least: f64,
     most: f64,
@@ -78,7 +79,9 @@ struct Scale {
 }
 
 impl Scale {
-    fn new(axis: &Axis, values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
+    /// Of an axis that holds `values` between two places of the picture.
+    #[must_use]
+    pub fn new(axis: &Axis, values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
         let is_logarithmic = axis.is_logarithmic;
         let drawn = |value: &f64| value.is_finite() && (!is_logarithmic || *value > 0.0);
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -102,14 +105,16 @@ impl Scale {
     }
 
     /// Where a value stands; nothing if it cannot.
-    fn at(&self, value: f64) -> Option<f64> {
+    #[must_use]
+    pub fn at(&self, value: f64) -> Option<f64> {
         let value = if self.is_logarithmic { value.log10() } else { value };
         let part = (value - self.least) / (self.most - self.least);
         part.is_finite().then_some(self.from + part * (self.to - self.from))
     }
 
     /// Values that the axis names.
-    fn ticks(&self) -> Vec<f64> {
+    #[must_use]
+    pub fn ticks(&self) -> Vec<f64> {
         let step = if self.is_logarithmic { 1.0 } else { step_of(self.most - self.least) };
         let count = ((self.most - self.least) / step).round() as usize;
         let value = |tick: usize| self.least + tick as f64 * step;
@@ -129,7 +134,8 @@ fn step_of(range: f64) -> f64 {
 }
 
 /// A tick's value, with k, M and G for thousands.
-fn tick_text(value: f64) -> String {
+#[must_use]
+pub fn tick_text(value: f64) -> String {
     for (unit, letter) in [(1e9, "G"), (1e6, "M"), (1e3, "k")] {
         if value.abs() >= unit {
             return format!("{}{letter}", (value / unit * 1e3).round() / 1e3);

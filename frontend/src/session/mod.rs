@@ -9,6 +9,7 @@ mod fetched;
 pub mod link;
 mod offline;
 mod remember;
+mod sending;
 pub mod serial;
 mod server;
 mod store;
@@ -23,13 +24,10 @@ use wasm_bindgen_futures::spawn_local;
 use yew::Callback;
 
 use crate::message::{
-    Calibrating, FloatRequest, ImportReply, ImportRequest, ModelSource, PlanFacts, PlanReply,
-    PlanRequest, Reply, SearchNews, SearchRequest,
+    FloatRequest, ImportReply, ImportRequest, PlanFacts, PlanReply, PlanRequest, Reply, SearchNews,
+    SearchRequest,
 };
-use crate::state::{
-    Beside, Effect, Event, FileKind, Kept, Origin, OwnFile, Quantising, RunEvent, Samples,
-    SearchEvent, State,
-};
+use crate::state::{Beside, Effect, Event, FileKind, Kept, RunEvent, SearchEvent, State};
 use crate::view_model::desk::measured;
 use desk::{Subject, Talk};
 use download::download;
@@ -46,7 +44,7 @@ const PLANNER: &str = "./planner-worker.js";
 const IMPORTER: &str = "./importer-worker.js";
 const FLOAT: &str = "./float-worker.js";
 const SEARCH: &str = "./search-worker.js";
-/// What a search learns from, if a person gives nothing.
+/// Labelled images, if a person gives none.
 const IMAGES: &str = "models/fashion-mobilenet.calibration.npy";
 /// Number of what the page asks for on its own account: no task waits for it.
 const REHEARSAL: u32 = 0;
@@ -305,15 +303,21 @@ impl Session {
                 let draft = Rc::unwrap_or_clone(draft);
                 self.importer.ask(request, &ImportRequest::Cells(draft), &[]);
             }
-            Effect::BeginSearch(request, settings, files) => {
-                let body = SearchRequest::Begin(settings);
-                if files.is_empty() {
-                    let paths = vec![IMAGES.to_owned()];
-                    return self.fetch_for(request, paths, Vec::new(), Asked::Search(body), link);
-                }
-                let tokens: Vec<u32> = files.into_iter().map(|(token, _)| token).collect();
-                let copies = self.copies(&tokens);
-                self.search.ask(request, &body, &copies);
+            Effect::BeginSearch(request, settings, images) => {
+                self.send_images(
+                    request,
+                    &images,
+                    Asked::Search(SearchRequest::Begin(settings)),
+                    link,
+                );
+            }
+            Effect::StudyExits(request, settings, images) => {
+                self.send_images(
+                    request,
+                    &images,
+                    Asked::Importer(ImportRequest::Exits(settings)),
+                    link,
+                );
             }
             Effect::GoOnSearching(request, known) => {
                 self.search.ask(request, &SearchRequest::GoOn { known }, &[]);
@@ -466,70 +470,6 @@ impl Session {
             Effect::WriteFragment(text) => write_fragment(&text),
             Effect::UseTheme(theme) => use_theme(theme),
         }
-    }
-
-    /// Asks for what needs a model with its samples.
-    fn send_model(
-        &mut self,
-        request: u32,
-        origin: Origin,
-        quantising: &Quantising,
-        ask: impl FnOnce(ModelSource, Calibrating) -> Asked,
-        link: &Callback<Fetched>,
-    ) {
-        let is_given = quantising.samples == Samples::Given;
-        let chosen: Vec<u32> = quantising.tokens().collect();
-        let (source, mut tokens) = match origin {
-            Origin::Example(example) => {
-                let name = example.file.rsplit('/').next().unwrap_or(example.file).to_owned();
-                let source = ModelSource::File { name, data: Vec::new(), dims: Vec::new() };
-                let mut paths = vec![example.file.to_owned()];
-                paths.extend(is_given.then(|| example.calibration.to_owned()));
-                let body = ask(source, quantising.calibrating());
-                return self.fetch_for(request, paths, self.copies(&chosen), body, link);
-            }
-            Origin::Zoo(name) => (ModelSource::Zoo(name), Vec::new()),
-            Origin::File(mut file) => {
-                file.calibration = file.calibration.filter(|_| is_given);
-                let own = file.tokens().collect();
-                let OwnFile { name, data, dims, .. } = file;
-                let data = data.into_iter().map(|(name, _)| name).collect();
-                (ModelSource::File { name, data, dims }, own)
-            }
-        };
-        tokens.extend(chosen);
-        let buffers = self.copies(&tokens);
-        self.ask_with_model(request, &ask(source, quantising.calibrating()), &buffers);
-    }
-
-    /// Asks for what brings its own model.
-    fn ask_with_model(&mut self, request: u32, asked: &Asked, buffers: &[Uint8Array]) {
-        match asked {
-            Asked::Importer(body) => {
-                if let ImportRequest::Open(..) = body {
-                    (self.importer_has_model, self.importer_was_given_back) = (false, false);
-                }
-                self.importer.ask(request, body, buffers);
-            }
-            Asked::Float(body) => {
-                let Some(int8) = &self.model else { return };
-                let int8 = int8.slice(0, int8.length());
-                self.float.ask(request, body, &[buffers, &[int8]].concat());
-            }
-            Asked::Search(body) => self.search.ask(request, body, buffers),
-        }
-    }
-
-    /// Copies of files, which are kept so that they can be opened again in another way.
-    fn copies(&self, tokens: &[u32]) -> Vec<Uint8Array> {
-        let bytes = tokens.iter().filter_map(|token| self.files.get(token));
-        bytes.map(|bytes| bytes.slice(0, bytes.length())).collect()
-    }
-
-    /// The bytes of a file, of those that it keeps weights in, and its samples.
-    fn files_of(&self, file: &OwnFile) -> impl Iterator<Item = &Uint8Array> {
-        let tokens = file.tokens();
-        tokens.filter_map(|token| self.files.get(&token))
     }
 
     /// Tells what the browser's storage holds after this, or why it was not done.

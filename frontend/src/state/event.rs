@@ -6,8 +6,8 @@ use tilewright_board::Board;
 use tilewright_plan::Micros;
 
 use super::{
-    Beside, DeskEvent, Doer, Measurement, Origin, Outcome, OwnFile, Place, Quantising, RunEvent,
-    SearchEvent, Selection, Server, Stored, Theme, View,
+    Beside, DeskEvent, Doer, LabelledFiles, Measurement, Origin, Outcome, OwnFile, Place,
+    Quantising, RunEvent, SearchEvent, Selection, Server, Stored, Theme, View,
 };
 use crate::message::{
     CellDraft, ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, SearchSettings,
@@ -38,6 +38,12 @@ pub enum Event {
     EditCells(CellDraft),
     /// Something about searches for cells.
     Search(SearchEvent),
+    /// These files hold labelled images, tokens and names; none: those of the page are to be used.
+    Images(Vec<(u32, String)>),
+    /// Files of labelled images cannot be taken.
+    ImagesRefused(Diagnostic),
+    /// What thresholds of early exits come to over the labelled images is to be computed.
+    StudyExits,
     /// What fits a small board is to be shown, or no more.
     ShowFit(bool),
     /// Papers' figures are to be shown, or not.
@@ -200,10 +206,12 @@ pub enum Effect {
     ListCellChoices(u32),
     /// Have a stack of cells built.
     SizeCells(u32, Rc<CellDraft>),
-    /// Have a search for cells begun with images from these files, or with those beside the page.
-    BeginSearch(u32, SearchSettings, Vec<(u32, String)>),
+    /// Have a search for cells begun with these images.
+    BeginSearch(u32, SearchSettings, LabelledFiles),
     /// Have its next step done; so many are known.
     GoOnSearching(u32, u32),
+    /// Have the exits of the plan of these settings looked at over these images.
+    StudyExits(u32, PlanSettings, LabelledFiles),
     /// Have many networks planned on a small board.
     ExploreFit(u32),
     /// Which papers' figures are computed again.

@@ -8,6 +8,7 @@ mod cells;
 mod compare;
 mod desk;
 mod event;
+mod exits;
 mod files;
 mod history;
 mod keep;
@@ -36,6 +37,7 @@ pub use cells::Cells;
 pub use compare::{Beside, Compare, Plans, Tried};
 pub use desk::{Desk, DeskEvent, Heard, Measurement};
 pub use event::{Effect, Event, Kept};
+pub use exits::{ExitsStudy, LabelledFiles, check_images};
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
@@ -44,7 +46,7 @@ pub use papers::{PaperSoFar, Papers};
 use plan::Asked;
 pub use quantise::{Quantisation, Quantising, Samples};
 pub use run::{Input, Outcome, Phase, Run, RunEvent, RunningOf, Server};
-pub use search::{Begun, CellSearch, GIVEN_IMAGES, SearchEvent, check_images};
+pub use search::{Begun, CellSearch, SearchEvent};
 pub use shown::{Selection, Theme, View};
 pub use task::{Doer, Job, Place, Task};
 use tilewright_report::Diagnostic;
@@ -94,6 +96,10 @@ pub struct State {
     pub fit: Fit,
     /// Papers' figures.
     pub papers: Papers,
+    /// Labelled images: cells are searched and exits looked at with them.
+    pub images: LabelledFiles,
+    /// What the exits of a plan came to.
+    pub exits: Option<ExitsStudy>,
     /// What went wrong last, and where.
     pub troubles: Vec<(Place, Diagnostic)>,
     /// What a dropped file leaves open and the person must say.
@@ -169,6 +175,9 @@ impl State {
             Event::ShowCells(is_open) => self.show_cells(is_open, effects),
             Event::EditCells(draft) => self.edit_cells(draft, effects),
             Event::Search(event) => self.search_event(event, effects),
+            Event::Images(files) => self.take_images(files),
+            Event::ImagesRefused(trouble) => self.fail(Place::Images, trouble),
+            Event::StudyExits => self.study_exits(effects),
             Event::ShowFit(is_open) => self.show_fit(is_open, effects),
             Event::ShowPapers(is_open) => self.show_papers(is_open, effects),
             Event::ShowPaper(index) => self.show_paper(index, effects),

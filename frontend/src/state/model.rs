@@ -154,7 +154,7 @@ impl State {
         });
         let used = self.model.as_ref().map(|model| &model.quantising);
         let mut choices = used.into_iter().chain([&self.quantising]);
-        let is_image = self.cells.search.images.iter().any(|(image, _)| *image == token);
+        let is_image = self.images.files.iter().any(|(image, _)| *image == token);
         is_loose
             || is_image
             || by_origin
@@ -296,6 +296,9 @@ impl State {
             (Job::Fit, Ok(ImportReply::Fit(report))) => self.fitted(*report, took),
             (Job::Papers, Ok(ImportReply::Papers(papers))) => self.papers_listed(papers, effects),
             (Job::Papers, Ok(ImportReply::Paper(part))) => self.paper_part(*part, took, effects),
+            (Job::Exits, Ok(ImportReply::Exits(settings, report))) => {
+                self.exits_studied(settings, *report, took);
+            }
             (Job::ZooSize, Ok(ImportReply::ZooSize(size))) => self.zoo_sized(Ok(size), effects),
             (Job::ZooSize, Err(trouble)) => self.zoo_sized(Err(trouble), effects),
             (Job::CellChoices, Ok(ImportReply::CellChoices(choices))) => {
@@ -389,6 +392,8 @@ impl State {
         self.restart_comparing();
         self.package = None;
         self.reordered = None;
+        self.exits = None;
+        self.tasks.retain(|task| task.job != Job::Exits);
         let sample = if is_same { self.input.sample } else { None };
         self.input = Input { sample, ..Input::default() };
         if self.run.phase.is_under_way() {

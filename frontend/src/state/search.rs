@@ -2,9 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{Effect, Job, MAX_FILE_BYTES, Place, State};
-use crate::message::{SearchLog, SearchNews, SearchSettings, trouble};
-use crate::view_model::figures;
+use super::{Effect, Job, Place, State};
+use crate::message::{SearchLog, SearchNews, SearchSettings};
 use tilewright_report::Diagnostic;
 
 /// Searches for cells: one of those that were logged, and one here.
@@ -16,8 +15,6 @@ pub struct CellSearch {
     pub chosen: usize,
     /// How the next one is done.
     pub settings: SearchSettings,
-    /// Files of its images, tokens and names; none: those that come with the page.
-    pub images: Vec<(u32, String)>,
     /// The search that was begun last.
     pub begun: Option<Begun>,
 }
@@ -58,36 +55,12 @@ pub enum SearchEvent {
     Choose(usize),
     /// The next one is to be done so.
     Set(SearchSettings),
-    /// It is to learn from these files, tokens and names; none: what comes with the page.
-    Images(Vec<(u32, String)>),
-    /// The files cannot be taken.
-    Refused(Diagnostic),
     /// Begin one in place of the one before.
     Begin,
     /// Go on with the one that was stopped.
     GoOn,
     /// The worker answers.
     Answered(u32, Result<SearchNews, Diagnostic>),
-}
-
-/// What images that come with the page are called.
-pub const GIVEN_IMAGES: &str = "Fashion-MNIST training images of the page";
-
-/// Whether files of these names and lengths can be labelled images.
-///
-/// # Errors
-/// If they are too many or too large to be read.
-pub fn check_images(files: &[(String, u64)]) -> Result<(), Diagnostic> {
-    let bytes = files.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes));
-    if files.len() <= 2 && bytes <= MAX_FILE_BYTES {
-        return Ok(());
-    }
-    let (count, size) = (files.len(), figures::binary(bytes));
-    Err(trouble(
-        "These are too many files for labelled images",
-        format!("{count} files with {size}. Nothing of them was read."),
-        "Give a file of images and one of labels as MNIST has them, or one .npy array.",
-    ))
 }
 
 impl State {
@@ -97,11 +70,6 @@ impl State {
             SearchEvent::Show(is_shown) => search.is_shown = is_shown,
             SearchEvent::Choose(index) => search.chosen = index,
             SearchEvent::Set(settings) => search.settings = settings,
-            SearchEvent::Images(images) => {
-                search.images = images;
-                self.clear(Place::Search);
-            }
-            SearchEvent::Refused(trouble) => self.fail(Place::Search, trouble),
             SearchEvent::Begin => self.begin_search(effects),
             SearchEvent::GoOn => {
                 let Some(begun) = search.begun.as_ref().filter(|begun| begun.goes_on()) else {
@@ -117,11 +85,10 @@ impl State {
     }
 
     fn begin_search(&mut self, effects: &mut Vec<Effect>) {
-        let CellSearch { settings, images, .. } = self.cells.search.clone();
-        let names: Vec<&str> = images.iter().map(|(_, name)| name.as_str()).collect();
-        let name = if names.is_empty() { GIVEN_IMAGES.to_owned() } else { names.join(" and ") };
+        let (settings, images) = (self.cells.search.settings, self.images.clone());
         let log = SearchLog { trade_off: settings.trade_off, ..SearchLog::default() };
-        let begun = Begun { settings, images: (name, 0), log: Rc::new(log), diverged: None };
+        let begun =
+            Begun { settings, images: (images.name(), 0), log: Rc::new(log), diverged: None };
         self.cells.search.begun = Some(begun);
         self.clear(Place::Search);
         let request = self.begin(Job::Search, "Starting the search for cells");
@@ -181,9 +148,9 @@ fn under_way(begun: &Begun) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{request_of, started};
-    use super::super::{Doer, Event};
+    use super::super::{Doer, Event, check_images};
     use super::*;
-    use crate::message::SearchStep;
+    use crate::message::{SearchStep, trouble};
 
     fn news(steps: std::ops::Range<u32>) -> SearchNews {
         let step = |step| SearchStep { step, loss: 2.0, accuracy: 0.5, cost: 9.0, cells: [4, 5] };
@@ -255,7 +222,7 @@ mod tests {
         let files = |count: usize, bytes| vec![("images.gz".to_owned(), bytes); count];
         assert!(check_images(&files(2, 1 << 20)).is_ok());
         assert!(check_images(&files(3, 1)).is_err() && check_images(&files(1, u64::MAX)).is_err());
-        state.update(Event::Search(SearchEvent::Images(vec![(7, "a".to_owned())])));
+        state.update(Event::Images(vec![(7, "a".to_owned())]));
         assert!(state.names_file(7) && state.trouble(Place::Search).is_none());
     }
 }

@@ -38,6 +38,8 @@ pub enum Job {
     Fit,
     /// Papers' figures are computed again.
     Papers,
+    /// Exits are looked at over labelled images.
+    Exits,
     /// An input is prepared.
     Input,
     /// The model is planned.
@@ -78,6 +80,7 @@ impl Job {
             | Self::Cells
             | Self::Fit
             | Self::Papers
+            | Self::Exits
             | Self::Input
             | Self::Package
             | Self::Schedule
@@ -107,6 +110,7 @@ impl Job {
             Self::Search => Place::Search,
             Self::Fit => Place::Fit,
             Self::Papers => Place::Papers,
+            Self::Exits => Place::Exits,
             Self::Plan | Self::Compare => Place::Plan,
             Self::Schedule => Place::Schedule,
             Self::Package | Self::Reorder => Place::Firmware,
@@ -152,6 +156,10 @@ pub enum Place {
     Fit,
     /// Papers' figures.
     Papers,
+    /// Choosing labelled images.
+    Images,
+    /// Exits over labelled images.
+    Exits,
     /// Planning.
     Plan,
     /// Making a file of the schedule.

@@ -14,6 +14,7 @@ use super::cells::CellsDialog;
 use super::chart::patterns;
 use super::compare::ComparePanel;
 use super::empty::{DimensionForm, EmptyView};
+use super::exits::ExitsSection;
 use super::files::{Purpose, Read, read_files};
 use super::firmware::FirmwarePanel;
 use super::graph::GraphPanel;
@@ -36,7 +37,7 @@ use super::what_fits::FitDialog;
 use super::zoo::ZooDialog;
 use crate::message::CellFacts;
 use crate::session::{Fetched, Message, Session, read_fragment, read_keeping, read_theme};
-use crate::state::{Effect, Event, Job, Kept, OpenModel, Origin, Place, SearchEvent, State, View};
+use crate::state::{Effect, Event, Job, Kept, OpenModel, Origin, Place, State, View};
 use crate::view_model::cells::file_name;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::remedies::remedies;
@@ -129,12 +130,10 @@ impl Component for App {
                             Purpose::Any => Event::File { token, name },
                             Purpose::Input => Event::InputFile { token, name },
                             Purpose::Samples => Event::QuantiseWith(files),
-                            Purpose::Images => Event::Search(SearchEvent::Images(files)),
+                            Purpose::Images => Event::Images(files),
                         }
                     }
-                    Err(trouble) if purpose == Purpose::Images => {
-                        Event::Search(SearchEvent::Refused(trouble))
-                    }
+                    Err(trouble) if purpose == Purpose::Images => Event::ImagesRefused(trouble),
                     Err(trouble) => Event::FileRefused(trouble),
                 };
                 self.happen(ctx, Message { event, buffers: Vec::new() })
@@ -164,11 +163,7 @@ impl Component for App {
         let state = &self.state;
         let model = state.model.clone();
         let view = if model.is_some() { state.view } else { View::All };
-        // Models that keep states have outputs for these.
-        let has_exits = model.as_ref().is_some_and(|model| {
-            let facts = &model.facts;
-            facts.outputs.len() > 1 && facts.inputs.len() == 1
-        });
+        let has_exits = model.as_deref().is_some_and(has_exits);
         html! {
             <div class="page" data-testid="page">
                 <a class="skip" href="#main"
@@ -206,6 +201,7 @@ impl Component for App {
                 <CellsDialog cells={state.cells.clone()} is_listing={state.task(Job::CellChoices).is_some()}
                     trouble={state.trouble(Place::Cells).cloned()} on={self.on.clone()}
                     is_searching={state.task(Job::Search).is_some()} search_trouble={state.trouble(Place::Search).cloned()}
+                    images={state.images.clone()} images_trouble={state.trouble(Place::Images).cloned()}
                     on_images={self.on_images.clone()} on_open={ctx.link().callback(Msg::Made)} />
                 if self.is_dragging {
                     <div class="drop-overlay" data-testid="drop-overlay">
@@ -285,7 +281,8 @@ impl App {
                     <OverviewPanel model={Rc::new(model.facts.clone())} plan={state.plan.clone()}
                         keep={matches!(model.origin, Origin::File(_)).then(|| state.keep.clone())}
                         boards={Rc::clone(&state.boards)} remedies={remedies(state)} {is_stale}
-                        run={run.clone()} on={on.clone()} is_maximised={view == View::Overview} />
+                        run={run.clone()} on={on.clone()} is_maximised={view == View::Overview}
+                        exits={self.exits(has_exits(model))} />
                 }
                 if shows(View::Graph) {
                     <GraphPanel graph={state.graph.clone()} is_drawing={state.task(Job::Graph).is_some()}
@@ -402,6 +399,19 @@ impl App {
         }
     }
 
+    /// The early exits of the shown plan.
+    fn exits(&self, are_there: bool) -> Html {
+        let state = &self.state;
+        let Some(plan) = state.plan.as_ref().filter(|_| are_there) else { return html! {} };
+        html! {
+            <ExitsSection plan={Rc::clone(plan)} study={state.exits.clone()} images={state.images.clone()}
+                doing={state.task(Job::Exits).map(|task| task.text.clone())}
+                trouble={state.trouble(Place::Exits).cloned()}
+                images_trouble={state.trouble(Place::Images).cloned()}
+                on={self.on.clone()} on_images={self.on_images.clone()} />
+        }
+    }
+
     fn share(&self, ctx: &Context<Self>) {
         let Some(window) = web_sys::window() else { return };
         let Ok(address) = window.location().href() else { return };
@@ -415,6 +425,11 @@ impl App {
             on.emit(Event::Say(said.to_owned()));
         });
     }
+}
+
+/// Whether outputs are early exits. Models that keep states have outputs for these.
+fn has_exits(model: &OpenModel) -> bool {
+    model.facts.outputs.len() > 1 && model.facts.inputs.len() == 1
 }
 
 fn focus_main() {

@@ -13,7 +13,7 @@ use super::parts::{kind_tag, trouble_box};
 use super::search::SearchView;
 use super::zoo::{shape, slider};
 use crate::message::{CellChoices, CellDraft, CellEdge, CellFacts, ZooSize};
-use crate::state::{Cells, Event, Place, SearchEvent};
+use crate::state::{Cells, Event, LabelledFiles, Place, SearchEvent};
 use crate::view_model::cells::{
     Slot, Which, cycles, file_name, published, sources, with_cells, with_edge,
 };
@@ -33,6 +33,8 @@ pub struct Props {
     pub trouble: Option<Diagnostic>,
     pub is_searching: bool,
     pub search_trouble: Option<Diagnostic>,
+    pub images: LabelledFiles,
+    pub images_trouble: Option<Diagnostic>,
     /// Takes files of labelled images.
     pub on_images: Callback<FileList>,
     pub on: Callback<Event>,
@@ -71,7 +73,8 @@ pub fn CellsDialog(props: &Props) -> Html {
                         (Some(choices), _) if is_search => html! {
                             <SearchView choices={Rc::clone(choices)} draft={Rc::clone(&props.cells.draft)}
                                 search={props.cells.search.clone()} is_searching={props.is_searching}
-                                trouble={props.search_trouble.clone()} on={props.on.clone()}
+                                trouble={props.search_trouble.clone()} images={props.images.clone()}
+                                images_trouble={props.images_trouble.clone()} on={props.on.clone()}
                                 on_images={props.on_images.clone()} />
                         },
                         (Some(choices), _) => editor(choices, props),

@@ -7,7 +7,6 @@ use tilewright_report::Kind;
 use yew::prelude::*;
 
 use super::alternatives::alternatives;
-use super::exits::exits;
 use super::facts::fact_list;
 use super::panel::Panel;
 use super::parts::kind_tag;
@@ -30,6 +29,8 @@ pub struct Props {
     pub run: Option<Rc<Outcome>>,
     /// What would help a plan that does not fit.
     pub remedies: Remedies,
+    /// The section on early exits.
+    pub exits: Html,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
@@ -82,7 +83,7 @@ fn planned(plan: &PlanFacts, board: &Board, props: &Props) -> Html {
             <dl class="gauges">{ for view.gauges.iter().map(gauge) }</dl>
             { fact_list("fact", &view.facts) }
             { alternatives(&plan.report.alternatives) }
-            { exits(&plan.report.exits) }
+            { props.exits.clone() }
         </>
     }
 }

@@ -8,12 +8,12 @@ use yew::prelude::*;
 use super::cells_drawing::drawing_of;
 use super::chart::{px, use_width};
 use super::icon::{Glyph, icon};
+use super::labelled_images::LabelledImages;
 use super::parts::trouble_box;
-use super::run::file_event;
 use super::save::save_text;
 use super::zoo::slider;
 use crate::message::{CellChoices, CellDraft, SearchLog, SearchSettings};
-use crate::state::{Begun, CellSearch, Doer, Event, GIVEN_IMAGES, Place, SearchEvent};
+use crate::state::{Begun, CellSearch, Doer, Event, LabelledFiles, Place, SearchEvent};
 use crate::view_model::cells::{Which, with_cells};
 use crate::view_model::search::{Curves, csv, curves, name, row, weight};
 use tilewright_report::{Diagnostic, Slider, sentence};
@@ -40,6 +40,8 @@ pub struct Props {
     pub search: CellSearch,
     pub is_searching: bool,
     pub trouble: Option<Diagnostic>,
+    pub images: LabelledFiles,
+    pub images_trouble: Option<Diagnostic>,
     pub on: Callback<Event>,
     pub on_images: Callback<FileList>,
 }
@@ -95,7 +97,8 @@ fn here(props: &Props) -> Html {
                    anywhere. More cells and channels make a step slower." }
             </p>
             { options(props) }
-            { images(props) }
+            <LabelledImages images={props.images.clone()} trouble={props.images_trouble.clone()}
+                on={props.on.clone()} on_files={props.on_images.clone()} />
             if let Some(trouble) = &props.trouble {
                 { trouble_box(trouble, Place::Search, "", &props.on) }
             }
@@ -134,31 +137,6 @@ fn options(props: &Props) -> Html {
                 change(|next, value| next.channels = value as u32)) }
             { slider("search-seed", "Seed", SEED, seed.into(), seed.to_string(),
                 change(|next, value| next.seed = value as u32)) }
-        </div>
-    }
-}
-
-/// What the next search learns from.
-fn images(props: &Props) -> Html {
-    let names: Vec<&str> = props.search.images.iter().map(|(_, name)| name.as_str()).collect();
-    let is_given = names.is_empty();
-    let what = if is_given { format!("128 {GIVEN_IMAGES}") } else { names.join(" and ") };
-    let back = props.on.reform(|_: MouseEvent| Event::Search(SearchEvent::Images(Vec::new())));
-    html! {
-        <div class="search-images">
-            <p data-testid="search-images">{ "Learns from: " }{ what }</p>
-            <label class="button">
-                { icon(Glyph::Open) }{ "Own images and labels" }
-                <input type="file" class="visually-hidden" multiple={true} data-testid="search-files"
-                    onchange={file_event(&props.on_images)} />
-            </label>
-            if !is_given {
-                <button type="button" class="quiet" onclick={back}>{ "Images of the page" }</button>
-            }
-            <p class="muted detail">
-                { "Two files together as MNIST and Fashion-MNIST have them (images-idx3 and labels-idx1, plain or .gz), \
-                   or one .npy array of bytes whose images are of ten classes in turn." }
-            </p>
         </div>
     }
 }

@@ -147,6 +147,13 @@ pub fn fixed(value: f64, decimals: u32) -> String {
     format!("{sign}{whole}.{rest:0width$}", width = decimals as usize)
 }
 
+/// A difference with its sign.
+#[must_use]
+pub fn signed(value: f64, decimals: u32) -> String {
+    let sign = if value < 0.0 { '−' } else { '+' };
+    format!("{sign}{}", fixed(value.abs(), decimals))
+}
+
 /// A round step such that at most `most` steps (at least one) reach `largest`.
 #[must_use]
 pub fn axis_step(largest: f64, most: usize, binary: bool) -> f64 {

@@ -1,5 +1,6 @@
 //! Papers' figures in tables.
 
+use super::figures;
 use tilewright_report::{Kind, PaperFigure, PaperPlan, PlanSettings, paper_number};
 
 use super::figures::grouped;
@@ -79,7 +80,7 @@ pub fn tables(figures: &[PaperFigure]) -> Vec<Table> {
             printed: figure.printed.map(|printed| number(printed, unit)).unwrap_or_default(),
             difference: figure
                 .difference
-                .map(|off| format!("{:+.1} %", 100.0 * off).replace('-', "−"))
+                .map(|off| format!("{} %", figures::signed(100.0 * off, 1)))
                 .unwrap_or_default(),
             bar: figure.difference.map(|off| (off / MOST).clamp(-1.0, 1.0)),
             reason,

@@ -9,7 +9,7 @@ use super::host::WorkerHost;
 use super::judge::judge;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
-use super::{Outcome, cells, graph, open, package, papers, saved_files, tiles, what_fits};
+use super::{Outcome, cells, exits, graph, open, package, papers, saved_files, tiles, what_fits};
 use crate::message::{
     Calibrating, GraphFacts, ImportReply, ImportRequest, ModelSource, ReferenceFacts, TiledRegion,
     trouble,
@@ -101,6 +101,10 @@ impl Importer {
                 let (result, comparison) =
                     judge(model, &settings, [buffer(0), buffer(1), buffer(2)], host)?;
                 Ok((ImportReply::Judged(Box::new(result), comparison), Vec::new()))
+            }
+            ImportRequest::Exits(settings) => {
+                let report = exits::exits(self.model()?, &settings, &buffers, say)?;
+                Ok((ImportReply::Exits(settings, Box::new(report)), Vec::new()))
             }
             ImportRequest::Package { settings, model, has_stores } => {
                 let stored = if has_stores { Some(self.model()?) } else { None };

@@ -3,6 +3,8 @@
 #[cfg(feature = "importer")]
 pub mod cells;
 mod checks;
+#[cfg(feature = "importer")]
+mod exits;
 #[cfg(feature = "float")]
 pub mod float;
 #[cfg(feature = "importer")]
@@ -12,6 +14,8 @@ mod host;
 pub mod import;
 #[cfg(feature = "importer")]
 pub mod judge;
+#[cfg(feature = "importer")]
+mod labelled;
 #[cfg(feature = "importer")]
 pub mod open;
 #[cfg(feature = "importer")]

@@ -7,6 +7,7 @@ use tilewright_report::{Diagnostic, sentence};
 use tilewright_search::{Row, Samples, Search, SearchError, Settings, TradeOff};
 
 use super::Outcome;
+use super::labelled::labelled;
 use super::searches::cells;
 use crate::message::{SearchNews, SearchRequest, SearchSettings, SearchStep, trouble};
 
@@ -56,17 +57,16 @@ fn wrong(error: &SearchError) -> Diagnostic {
 }
 
 fn begun(chosen: &SearchSettings, files: &[Vec<u8>]) -> Result<Search, Diagnostic> {
-    let refused = |why: String| {
-        let what_to_do = "Give a file of images and one of labels as MNIST has them (idx, plain or .gz), or an array \
-                          (.npy) of bytes, images × height × width, whose images are of ten classes in turn.";
-        trouble("These files hold no labelled images", sentence(&why), what_to_do)
-    };
-    let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
-    let LabelledImages { height, width, pixels, labels } =
-        LabelledImages::of_files(&files, MOST_IMAGES)
-            .map_err(|error| refused(error.to_string()))?;
+    let LabelledImages { height, width, pixels, labels } = labelled(files, MOST_IMAGES)?;
     let samples = Samples::new(&pixels, [height, width], &labels, SIDE);
-    let samples = samples.map_err(|error| refused(error.to_string()))?;
+    let samples = samples.map_err(|error| {
+        let what_to_do = "Give images that are larger.";
+        trouble(
+            "No cells can be searched with these images",
+            sentence(&error.to_string()),
+            what_to_do,
+        )
+    })?;
     let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let settings = Settings {
         trade_off: TradeOff::weighing(chosen.trade_off),

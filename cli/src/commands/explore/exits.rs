@@ -1,16 +1,13 @@
 //! `tilewright explore exits`: what each early exit answers, and what thresholds of confidence come to.
 
-use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use tilewright_app::{Blame, Diagnostic, checked_plan, unsupported};
-use tilewright_explore::exits::{Answer, Labelled, MOST_LOST, Scaled, report};
-use tilewright_formats::LabelledImages;
-use tilewright_model::{Data, Model, int8};
+use tilewright_explore::exits::{Labelled, MOST_LOST, grey_inputs, report};
+use tilewright_model::RunError;
+use tilewright_model::int8::Interpreter;
 use tilewright_planner::{Confidence, ExitError};
-use tilewright_report::{
-    Axis, CsvColumn, ExitsReport, Point, Scatter, Series, ThresholdRow, WithKinds, sentence,
-};
+use tilewright_report::{ExitsReport, THRESHOLD_COLUMNS, WithKinds, sentence};
 use tilewright_runner::Native;
 
 use crate::all_cores::on_all_cores;
@@ -48,16 +45,18 @@ pub fn exits(options: &ExploreExits) -> Result<Said, Diagnostic> {
     let mut answers = Vec::new();
     let mut end = End::Whole;
     if let Some(images) = &images {
-        let inputs = quantised(model, images)?;
+        let size = [images.height, images.width];
+        let inputs = grey_inputs(model, size, &images.pixels).map_err(|error| {
+            let what_to_do = "Give a model with one grey input at least as large.";
+            Diagnostic::new(Blame::BadInput, sentence(&error.to_string()), "--data", what_to_do)
+        })?;
+        let ours = |error: RunError| {
+            Diagnostic::ours(sentence(&error.to_string()), "reference interpreter")
+        };
+        let reference = Interpreter::new(model).map_err(ours)?;
         let run = |_: &mut (), index: usize| {
-            let outputs = int8::run(model, &[Data::I8(inputs[index].clone())], &mut |_, _| {});
-            let outputs = outputs.map_err(|error| {
-                Diagnostic::ours(sentence(&error.to_string()), "reference interpreter")
-            })?;
-            let answers: Option<Vec<Answer>> =
-                outputs.iter().map(|output| Answer::of(output.as_i8()?)).collect();
-            let label = images.labels.get(index).copied().unwrap_or_default().into();
-            Ok(answers.map(|answers| Labelled { answers, label }))
+            let label = images.labels.get(index).copied().unwrap_or_default();
+            Labelled::of(&reference, inputs[index].clone(), label).map_err(ours)
         };
         let take = |_, answer| {
             answers.push(answer);
@@ -65,18 +64,17 @@ pub fn exits(options: &ExploreExits) -> Result<Said, Diagnostic> {
         };
         end = on_all_cores(inputs.len(), &cancel, "images", run, take)?;
     }
-    let outputs = scaled(model)?;
-    let report = report(&planned.report, &outputs, &answers, &confidences)
+    let report = report(&planned.report, model, &answers, &confidences)
         .map_err(|error| wrong(&error, "--thresholds"))?;
     let record = WithKinds::of(report);
     told(
         &options.out,
         end,
         &record,
-        &COLUMNS,
+        &THRESHOLD_COLUMNS,
         &record.report.thresholds,
         |record| words(&record.report),
-        |record| scatter(&record.report).svg(),
+        |record| record.report.scatter(command()).svg(),
     )
 }
 
@@ -95,75 +93,6 @@ fn confidences(given: &[f64]) -> Result<Vec<Confidence>, Diagnostic> {
         Confidence::new(*number).ok_or_else(error)
     };
     given.iter().map(confidence).collect()
-}
-
-/// How the values of the model's outputs stand for probabilities.
-fn scaled(model: &Model) -> Result<Vec<Scaled>, Diagnostic> {
-    let of = |id: &tilewright_model::TensorId| {
-        let tensor = model.tensor(*id);
-        let quantised = tensor.quantisation.as_ref()?;
-        let zero = i16::try_from(*quantised.zeros.first()?).ok()?;
-        Some(Scaled { name: tensor.name.clone(), scale: *quantised.scales.first()?, zero })
-    };
-    let all: Option<Vec<Scaled>> = model.outputs.iter().map(of).collect();
-    all.ok_or_else(|| Diagnostic::ours("An output has no scale.", "outputs"))
-}
-
-/// Grey images as a model takes them: over 255, in the middle of zeros.
-fn quantised(model: &Model, images: &LabelledImages) -> Result<Vec<Vec<i8>>, Diagnostic> {
-    let (height, width) = (images.height, images.width);
-    let input = model.inputs.first().map(|id| model.tensor(*id));
-    let place = input.and_then(|input| match *input.shape.dims() {
-        [_, rows, columns, 1] if model.inputs.len() == 1 && height <= rows && width <= columns => {
-            Some((input.quantisation.as_ref()?, rows, columns))
-        }
-        _ => None,
-    });
-    let Some((quantisation, rows, columns)) = place else {
-        return Err(Diagnostic::new(
-            Blame::BadInput,
-            format!("The images are grey, {height}x{width}: they do not fit the model's input."),
-            "--data",
-            "Give a model with one grey input at least as large.",
-        ));
-    };
-    let (above, left) = ((rows - height) / 2, (columns - width) / 2);
-    let values: Vec<i8> = quantisation
-        .quantise(&(0..=255u8).map(|pixel| f32::from(pixel) / 255.0).collect::<Vec<_>>());
-    let image = |pixels: &[u8]| {
-        let mut input = vec![values[0]; rows * columns];
-        for (row, line) in pixels.chunks_exact(width).enumerate() {
-            let start = (above + row) * columns + left;
-            for (to, pixel) in input[start..start + width].iter_mut().zip(line) {
-                *to = values[usize::from(*pixel)];
-            }
-        }
-        input
-    };
-    Ok(images.pixels.chunks_exact((height * width).max(1)).map(image).collect())
-}
-
-/// A threshold, as comma-separated values; heads say how figures came to be.
-const COLUMNS: [CsvColumn<ThresholdRow>; 5] = [
-    CsvColumn { head: "confidence", field: |row| row.confidence.to_string() },
-    CsvColumn {
-        head: "accuracy_percent_counted",
-        field: |row| format!("{:.2}", *row.accuracy_percent),
-    },
-    CsvColumn { head: "shares_percent_counted", field: |row| shares(row, " ") },
-    CsvColumn {
-        head: "mean_latency_us_modelled",
-        field: |row| format!("{:.0}", row.mean_latency_us.0),
-    },
-    CsvColumn {
-        head: "change_percent_modelled",
-        field: |row| format!("{:.1}", *row.change_percent),
-    },
-];
-
-fn shares(row: &ThresholdRow, between: &str) -> String {
-    let shares = row.shares_percent.iter().map(|share| format!("{share:.1}"));
-    shares.collect::<Vec<_>>().join(between)
 }
 
 fn words(report: &ExitsReport) -> String {
@@ -206,7 +135,7 @@ fn words(report: &ExitsReport) -> String {
             row.confidence.to_string(),
             percent(*row.accuracy_percent),
             format!("{:+.2}", *row.accuracy_percent - last),
-            shares(row, " "),
+            row.shares(" "),
             micros(row.mean_latency_us.0),
             format!("{:+.1} %", *row.change_percent),
         ]);
@@ -227,36 +156,4 @@ fn words(report: &ExitsReport) -> String {
         ),
     };
     text
-}
-
-/// Accuracy against latency, as in figure 5.11 of the thesis: exits alone, and thresholds.
-fn scatter(report: &ExitsReport) -> Scatter {
-    let point = |us: f64, percent: f64, name: &str| Point {
-        x: us / 1e3,
-        y: percent,
-        title: name.to_owned(),
-    };
-    let alone = report.exits.iter().filter_map(|exit| {
-        Some(point(exit.latency_us.0, exit.accuracy_percent.map(|all| *all)?, &exit.output))
-    });
-    let mut thresholds: Vec<Point> = report
-        .thresholds
-        .iter()
-        .map(|row| {
-            let name = row.confidence.to_string();
-            point(row.mean_latency_us.0, *row.accuracy_percent, &name)
-        })
-        .collect();
-    thresholds.sort_by(|a, b| a.x.partial_cmp(&b.x).unwrap_or(Ordering::Equal));
-    let all = vec![
-        Series { name: "exits alone".to_owned(), points: alone.collect() },
-        Series { name: "thresholds of confidence".to_owned(), points: thresholds },
-    ];
-    Scatter {
-        title: format!("Early exits of {} on {}", report.model, report.board),
-        x: Axis { title: "mean latency, ms (modelled)".to_owned(), is_logarithmic: false },
-        y: Axis { title: "accuracy, % (counted)".to_owned(), is_logarithmic: false },
-        series: all,
-        command: command(),
-    }
 }
