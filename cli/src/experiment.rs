@@ -70,7 +70,7 @@ pub fn series(points: impl Iterator<Item = (String, Point)>) -> Vec<Series> {
     for (name, point) in points {
         all.entry(name).or_default().push(point);
     }
-    all.into_iter().map(|(name, points)| Series { name, points }).collect()
+    all.into_iter().map(|(name, points)| Series { name, points, is_joined: false }).collect()
 }
 
 /// The text of what may be missing.

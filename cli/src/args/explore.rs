@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
+use tilewright_report::{SweepAxis, SweepBy, SweepChart};
 use tilewright_search::Settings;
 
 use super::{Checked, Json, OnBoard, Out, values};
@@ -204,7 +205,31 @@ pub struct ExploreSweep {
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
     #[command(flatten)]
+    pub chart: Chart,
+    #[command(flatten)]
     pub out: Out,
+}
+
+/// What the picture of a sweep shows.
+#[derive(Debug, Args)]
+pub struct Chart {
+    /// What --svg shows to the right: latency, sram, flash, external, energy, written, years, macs, parameters; or what
+    /// was asked for: budget, clock, frames
+    #[arg(long, value_name = "AXIS", default_value = "sram", value_parser = values::axis)]
+    pub x: SweepAxis,
+    /// What --svg shows upwards
+    #[arg(long, value_name = "AXIS", default_value = "latency", value_parser = values::axis)]
+    pub y: SweepAxis,
+    /// What has a colour of its own: strategy, board, model, budget
+    #[arg(long, value_name = "WHAT", default_value = "strategy", value_parser = values::by)]
+    pub by: SweepBy,
+}
+
+impl Chart {
+    /// It as the report draws it.
+    pub const fn chart(&self) -> SweepChart {
+        SweepChart { x: self.x, y: self.y, by: self.by }
+    }
 }
 
 #[derive(Debug, Args)]

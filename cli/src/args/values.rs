@@ -2,7 +2,7 @@
 
 use tilewright_explore::MOST_GENOTYPES;
 use tilewright_plan::{Bytes, Micros};
-use tilewright_report::MOST_FRAMES;
+use tilewright_report::{MOST_FRAMES, SweepAxis, SweepBy};
 
 /// A dimension that a file leaves open, with its value.
 pub fn dimension(text: &str) -> Result<(String, usize), String> {
@@ -101,6 +101,18 @@ pub fn bytes(text: &str) -> Result<Bytes, String> {
     let number: u64 =
         number.parse().map_err(|_| format!("'{text}' is no number of bytes, or too large"))?;
     number.checked_mul(factor).map(Bytes).ok_or_else(|| format!("'{text}' is too large"))
+}
+
+/// What an axis of a sweep's picture shows.
+pub fn axis(text: &str) -> Result<SweepAxis, String> {
+    let known = SweepAxis::ALL.map(SweepAxis::id).join(", ");
+    SweepAxis::find(text).ok_or_else(|| format!("there is no such axis; there are {known}"))
+}
+
+/// What rows of a sweep's picture are told apart by.
+pub fn by(text: &str) -> Result<SweepBy, String> {
+    let known = SweepBy::ALL.map(SweepBy::id).join(", ");
+    SweepBy::find(text).ok_or_else(|| format!("rows are told apart by {known}"))
 }
 
 #[cfg(test)]

@@ -141,5 +141,6 @@ fn scatter(report: &PaperReport) -> Scatter {
         y: axis("ours, in the same"),
         series: series(report.figures.iter().filter_map(point)),
         command: command(),
+        ..Scatter::default()
     }
 }

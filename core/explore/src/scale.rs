@@ -220,6 +220,9 @@ mod tests {
             sram_bytes: Bytes(1).into(),
             flash_bytes: Bytes(1).into(),
             external_bytes: Bytes(0).into(),
+            energy_uj: None,
+            card_written_bytes: 0.0.into(),
+            card_years: None,
         };
         let accuracy = percent.map(|int8_percent| Accuracy {
             int8_percent: int8_percent.into(),

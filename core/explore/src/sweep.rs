@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use tilewright_board::{Board, Card};
 use tilewright_plan::{Bytes, Hertz};
 use tilewright_planner::{Options, PlanError, Planned, Stop, Strategy, plan};
-use tilewright_report::{SweepKey, SweepPlan, SweepRow};
+use tilewright_report::{Energy, SweepKey, SweepPlan, SweepRow, Wear};
 
 use crate::sweep_model::OpenModel;
 use crate::{ExploreError, HeldModel, SweepModel};
@@ -169,7 +169,7 @@ impl Sweep {
             ..Options::default()
         };
         let (plan, problem) = match plan(int8, &board, combination.strategy, &options) {
-            Ok(planned) => figures(&planned),
+            Ok(planned) => figures(&planned, &board, options.card_in(&board).as_ref()),
             Err(PlanError::Stopped) => return Err(ExploreError::Stopped),
             Err(error) => (None, Some(error.to_string())),
         };
@@ -209,15 +209,26 @@ struct Combination<'s> {
 }
 
 /// A plan's figures, and why it cannot run.
-fn figures(planned: &Planned) -> (Option<SweepPlan>, Option<String>) {
+fn figures(
+    planned: &Planned,
+    board: &Board,
+    card: Option<&Card>,
+) -> (Option<SweepPlan>, Option<String>) {
     let report = &planned.report;
     let problem = report.no_program().or_else(|| report.no_room()).map(|why| why.what);
+    let energy = Energy::of(&planned.timeline, &planned.traffic, board, card, report.frames);
+    let energy_uj = energy.ok().filter(|_| report.latency_us.is_some());
+    let wear = card.and_then(|card| Wear::of(report, card, None));
+    let years = wear.as_ref().and_then(|wear| wear.years);
     let plan = SweepPlan {
         fits: report.fits && problem.is_none(),
         latency_us: report.latency_us,
         sram_bytes: report.peak_sram_bytes,
         flash_bytes: report.flash_bytes,
         external_bytes: report.external_bytes,
+        energy_uj: energy_uj.map(|energy| energy.middle_uj().into()),
+        card_written_bytes: wear.map_or(0.0, |wear| wear.frame_written_bytes).into(),
+        card_years: years.map(|[least, _]| least.into()),
     };
     (Some(plan), problem)
 }

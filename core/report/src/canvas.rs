@@ -8,8 +8,8 @@ pub struct Canvas {
     text: String,
 }
 
-/// Circle, square, triangle, diamond, cross, upside-down triangle, around the origin.
-const MARKS: [&str; 6] = [
+/// Circle, square, triangle, diamond, cross, upside-down triangle, around the origin: as paths.
+pub const MARKS: [&str; 6] = [
     "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0Z",
     "M-2.7-2.7H2.7V2.7H-2.7Z",
     "M0-3.4L3.2 2.6H-3.2Z",

@@ -100,8 +100,12 @@ impl ExitsReport {
             .collect();
         thresholds.sort_by(|a, b| a.x.total_cmp(&b.x));
         let series = vec![
-            Series { name: "exits alone".to_owned(), points: alone.collect() },
-            Series { name: "thresholds of confidence".to_owned(), points: thresholds },
+            Series { name: "exits alone".to_owned(), points: alone.collect(), is_joined: false },
+            Series {
+                name: "thresholds of confidence".to_owned(),
+                points: thresholds,
+                is_joined: true,
+            },
         ];
         Scatter {
             title: format!("Early exits of {} on {}", self.model, self.board),
@@ -109,6 +113,7 @@ impl ExitsReport {
             y: Axis { title: "accuracy, % (counted)".to_owned(), is_logarithmic: false },
             series,
             command,
+            ..Scatter::default()
         }
     }
 }

@@ -35,6 +35,7 @@ mod sentence;
 mod settings;
 mod slices;
 mod sweep;
+mod sweep_chart;
 mod timeline;
 mod trace;
 mod traffic;
@@ -43,6 +44,7 @@ mod wear;
 mod what_fits;
 mod zoo;
 
+pub use canvas::MARKS;
 pub use compare::{Compared, Value, compare};
 pub use csv::{CsvColumn, csv_row, csv_table};
 pub use diagnostic::{Blame, Diagnostic, Need};
@@ -90,7 +92,8 @@ pub use settings::{
     Integrity, Kernels, MOST_FRAMES, Objective, Outputs, Packing, PlanSettings, choice, word,
 };
 pub use slices::slices_csv;
-pub use sweep::{SweepKey, SweepPlan, SweepRow};
+pub use sweep::{SweepKey, SweepPlan, SweepRow, sweep_columns};
+pub use sweep_chart::{SweepAxis, SweepBy, SweepChart};
 pub use timeline::{Counts, Slice, SliceKind, Timeline};
 pub use trace::Trace;
 pub use traffic::{Tier, Traffic, Way};

@@ -3,7 +3,7 @@
 use crate::canvas::{Anchor, Canvas};
 
 /// Points to draw.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scatter {
     /// What is shown.
     pub title: String,
@@ -15,10 +15,12 @@ pub struct Scatter {
     pub y: Axis,
     /// Series, each with a colour and a form of mark of its own.
     pub series: Vec<Series>,
+    /// A line behind the points, such as the front that nothing beats; none if it has no places.
+    pub guide: Vec<[f64; 2]>,
 }
 
 /// An axis.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// What it shows, with the unit and how its values came to be.
     pub title: String,
@@ -33,6 +35,8 @@ pub struct Series {
     pub name: String,
     /// The points.
     pub points: Vec<Point>,
+    /// Whether a line leads from each to the next.
+    pub is_joined: bool,
 }
 
 /// A point.
@@ -60,6 +64,8 @@ text{font:12px 'Helvetica Neue',Helvetica,Arial,'DejaVu Sans',sans-serif;fill:#2
 font-variant-numeric:tabular-nums}
 .title{font-size:15px;font-weight:600}.quiet{fill:#555;font-size:11px}
 .axis{stroke:#222;stroke-width:1}.grid{stroke:#ddd;stroke-width:1}path{fill-opacity:.7}
+.guide{stroke:#888;stroke-width:1.5;stroke-dasharray:5 4}
+.l0{stroke:#0072b2}.l1{stroke:#d55e00}.l2{stroke:#009e73}.l3{stroke:#cc79a7}.l4{stroke:#e69f00}.l5{stroke:#56b4e9}
 .s0{fill:#0072b2}.s1{fill:#d55e00}.s2{fill:#009e73}.s3{fill:#cc79a7}.s4{fill:#e69f00}.s5{fill:#56b4e9}
 </style>
 <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>
@@ -179,12 +185,25 @@ impl Scatter {
         let middle = f64::midpoint(LEFT, RIGHT);
         canvas.text("", [middle, BOTTOM + 40.0], Anchor::Middle, &self.x.title);
         canvas.upright("", [26.0, f64::midpoint(TOP, BOTTOM)], &self.y.title);
+        let line = |canvas: &mut Canvas, class: &str, places: &[[f64; 2]]| {
+            let on_picture = |place: &[f64; 2]| Some([x.at(place[0])?, y.at(place[1])?]);
+            let places: Vec<[f64; 2]> = places.iter().filter_map(on_picture).collect();
+            for ends in places.windows(2) {
+                canvas.line(class, [ends[0][0], ends[0][1], ends[1][0], ends[1][1]]);
+            }
+        };
+        line(canvas, "guide", &self.guide);
         let mut legend = LEFT;
         for (index, series) in self.series.iter().enumerate() {
             let class = format!("s{}", index % COLOURS);
             canvas.mark(&class, index, [legend + 4.0, 50.0], &series.name);
             canvas.text("", [legend + 14.0, 54.0], Anchor::Start, &series.name);
             legend += 40.0 + 6.4 * series.name.chars().count() as f64;
+            if series.is_joined {
+                let places: Vec<[f64; 2]> =
+                    series.points.iter().map(|point| [point.x, point.y]).collect();
+                line(canvas, &format!("l{}", index % COLOURS), &places);
+            }
             for point in &series.points {
                 if let (Some(x), Some(y)) = (x.at(point.x), y.at(point.y)) {
                     canvas.mark(&class, index, [x, y], &point.title);
@@ -223,7 +242,9 @@ mod tests {
             series: vec![Series {
                 name: "all".to_owned(),
                 points: points.iter().map(point).collect(),
+                is_joined: false,
             }],
+            ..Scatter::default()
         }
     }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Micros};
 
+use crate::csv::CsvColumn;
 use crate::figure::{Counted, Modelled, as_proved};
 
 /// What a row is of.
@@ -75,4 +76,79 @@ pub struct SweepPlan {
     pub flash_bytes: Counted<Bytes>,
     /// Memory outside of the chip.
     pub external_bytes: Counted<Bytes>,
+    /// Energy of a frame in microjoules, the middle of its range; nothing if no source says what board or card draws.
+    pub energy_uj: Option<Modelled<f64>>,
+    /// What a frame writes to the card.
+    pub card_written_bytes: Counted<f64>,
+    /// Least years until the card is worn out if frames follow each other at once; nothing if nothing is written.
+    pub card_years: Option<Modelled<f64>>,
+}
+
+fn key(row: &impl AsRef<SweepRow>) -> &SweepKey {
+    &row.as_ref().key
+}
+
+fn plan(row: &impl AsRef<SweepRow>) -> Option<&SweepPlan> {
+    row.as_ref().plan.as_ref()
+}
+
+/// Columns of a row and of what holds one; heads say how figures came to be.
+#[must_use]
+pub fn sweep_columns<R: AsRef<SweepRow>>() -> [CsvColumn<R>; 18] {
+    [
+        CsvColumn { head: "model", field: |row| key(row).network.clone() },
+        CsvColumn { head: "board", field: |row| key(row).board.clone() },
+        CsvColumn { head: "strategy", field: |row| key(row).strategy.clone() },
+        CsvColumn { head: "sram_budget_bytes", field: |row| some(key(row).sram_budget_bytes) },
+        CsvColumn { head: "clock_hz", field: |row| some(key(row).clock_hz) },
+        CsvColumn { head: "card", field: |row| some(key(row).card.clone()) },
+        CsvColumn { head: "frames", field: |row| key(row).frames.to_string() },
+        CsvColumn { head: "macs_counted", field: |row| some(row.as_ref().macs) },
+        CsvColumn { head: "parameters_counted", field: |row| some(row.as_ref().parameters) },
+        CsvColumn { head: "fits_proved", field: |row| some(plan(row).map(|plan| plan.fits)) },
+        CsvColumn {
+            head: "latency_us_modelled",
+            field: |row| {
+                some(plan(row).and_then(|plan| plan.latency_us).map(|us| format!("{:.0}", us.0)))
+            },
+        },
+        CsvColumn {
+            head: "sram_bytes_counted",
+            field: |row| some(plan(row).map(|plan| plan.sram_bytes.0)),
+        },
+        CsvColumn {
+            head: "flash_bytes_counted",
+            field: |row| some(plan(row).map(|plan| plan.flash_bytes.0)),
+        },
+        CsvColumn {
+            head: "external_bytes_counted",
+            field: |row| some(plan(row).map(|plan| plan.external_bytes.0)),
+        },
+        CsvColumn {
+            head: "energy_uj_modelled",
+            field: |row| {
+                some(plan(row).and_then(|plan| plan.energy_uj).map(|uj| format!("{:.1}", *uj)))
+            },
+        },
+        CsvColumn {
+            head: "card_written_bytes_counted",
+            field: |row| some(plan(row).map(|plan| format!("{:.0}", *plan.card_written_bytes))),
+        },
+        CsvColumn {
+            head: "card_years_modelled",
+            field: |row| {
+                some(
+                    plan(row)
+                        .and_then(|plan| plan.card_years)
+                        .map(|years| format!("{:.2}", *years)),
+                )
+            },
+        },
+        CsvColumn { head: "problem", field: |row| some(row.as_ref().problem.clone()) },
+    ]
+}
+
+/// The text of what may be missing.
+fn some(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }

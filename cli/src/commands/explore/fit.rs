@@ -60,6 +60,7 @@ fn scatter(record: &FitReport) -> Scatter {
         x: Axis { title: "SRAM in KiB (counted)".to_owned(), is_logarithmic: false },
         y: Axis { title: "flash in KiB (counted)".to_owned(), is_logarithmic: false },
         series: series(record.cells.iter().map(point)),
+        ..Scatter::default()
     }
 }
 

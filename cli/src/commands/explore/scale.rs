@@ -10,11 +10,11 @@ use tilewright_explore::{
 use tilewright_plan::Micros;
 use tilewright_report::{
     Axis, CsvColumn, Measured, Point, ScaleReport, ScaleTarget, ScaledNetwork, Scatter, WithKinds,
-    plain, stacked_svg,
+    plain, stacked_svg, sweep_columns,
 };
 
 use super::boards;
-use super::sweep_rows::{columns, planned};
+use super::sweep_rows::planned;
 use crate::args::explore::ExploreScale;
 use crate::experiment::{apart, command, series, some, told};
 use crate::text::{BOLD, DIM, Side, Table, bytes, number};
@@ -47,7 +47,7 @@ pub fn scale(options: &ExploreScale) -> Result<Said, Diagnostic> {
         &options.out,
         end,
         &record,
-        &columns().into_iter().chain(COLUMNS).collect::<Vec<_>>(),
+        &sweep_columns().into_iter().chain(COLUMNS).collect::<Vec<_>>(),
         &sizes.collect::<Vec<_>>(),
         |record| words(&record.report),
         |record| svg(&record.report),
@@ -161,6 +161,7 @@ fn scatter(backbone: &str, target: &ScaleTarget) -> Scatter {
         x: Axis { title: "latency in milliseconds (modelled)".to_owned(), is_logarithmic: false },
         y: Axis { title: "int8 accuracy in per cent (measured)".to_owned(), is_logarithmic: false },
         series: series(target.sizes.iter().filter_map(point)),
+        ..Scatter::default()
     }
 }
 

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use tilewright_app::{Blame, Cancel, Diagnostic, zoo};
 use tilewright_explore::{Dimensions, Sweep, SweepModel};
 use tilewright_plan::Hertz;
-use tilewright_report::{Axis, Point, Scatter, SweepPlan, SweepRow, WithKinds, plain};
+use tilewright_report::{SweepPlan, SweepRow, WithKinds, plain, sweep_columns};
 use tilewright_runner::Native;
 
 use super::boards;
-use super::sweep_rows::{columns, planned, wrong};
+use super::sweep_rows::{planned, wrong};
 use crate::args::explore::ExploreSweep;
 use crate::args::{ModelFile, Quantised};
-use crate::experiment::{End, apart, command, series, some, told};
+use crate::experiment::{End, apart, command, some, told};
 use crate::text::{BOLD, Side, Table, bytes, micros, number};
 use crate::{Said, interrupt, load};
 
@@ -31,10 +31,10 @@ pub fn sweep(options: &ExploreSweep) -> Result<Said, Diagnostic> {
         out,
         end,
         &record,
-        &columns(),
+        &sweep_columns(),
         &record.report.rows,
         |record| words(&record.report),
-        |record| scatter(&record.report).svg(),
+        |record| options.chart.chart().scatter(&record.report.rows, command()).svg(),
     )?;
     let is_bad =
         end == End::Whole && record.report.rows.iter().all(|row| row.not_opened().is_some());
@@ -95,22 +95,6 @@ fn given(path: &Path, cancel: &Cancel) -> SweepModel {
         let prepared = load::prepared(&quantised, &Native::new(&mut |_| {}, &cancel));
         prepared.map(|prepared| prepared.model).map_err(|problem| problem.what)
     })
-}
-
-/// Latency against SRAM, by strategy.
-fn scatter(record: &Record) -> Scatter {
-    let point = |row: &SweepRow| {
-        let (x, y) = (row.plan.as_ref()?.sram_bytes.0 as f64 / 1024.0, row.latency_us()? / 1e3);
-        let title = format!("{} on {}", row.key.network, row.key.board);
-        Some((row.key.strategy.clone(), Point { x, y, title }))
-    };
-    Scatter {
-        title: "Plans that fit".to_owned(),
-        command: command(),
-        x: Axis { title: "SRAM in KiB (counted)".to_owned(), is_logarithmic: true },
-        y: Axis { title: "latency in milliseconds (modelled)".to_owned(), is_logarithmic: true },
-        series: series(record.rows.iter().filter_map(point)),
-    }
 }
 
 fn words(Record { rows, of }: &Record) -> String {

@@ -52,7 +52,7 @@ pub fn scatter(report: &GenotypesReport) -> Scatter {
             Some(Point { x, y, title: format!("{cost}: {}", one.row.of.genotype) })
         };
         let points = report.genotypes.iter().filter_map(point).collect();
-        Series { name: name.to_owned(), points }
+        Series { name: name.to_owned(), points, is_joined: false }
     };
     Scatter {
         title: format!(
@@ -75,6 +75,7 @@ pub fn scatter(report: &GenotypesReport) -> Scatter {
             series(Proxy::Published, "published cost, table 3.2"),
             series(Proxy::CountedCycles, "cost of operations that were run"),
         ],
+        ..Scatter::default()
     }
 }
 

@@ -97,6 +97,7 @@ pub fn scatter(record: &OperatorsReport) -> Scatter {
         x: Axis { title: "multiply-accumulates (counted)".to_owned(), is_logarithmic: true },
         y: Axis { title: "cycles (modelled)".to_owned(), is_logarithmic: true },
         series: series(operators.filter(has_macs).filter_map(point)),
+        ..Scatter::default()
     }
 }
 

@@ -120,7 +120,7 @@ pub(super) fn svg(found: &[Found]) -> String {
                 Point { x, y, title: format!("step {x}: {y:.4}") }
             });
             let name = format!("Γ = {}{seed}", one.trade_off);
-            Series { name, points: points.collect() }
+            Series { name, points: points.collect(), is_joined: true }
         });
         let axis = |title: &str| Axis { title: title.to_owned(), is_logarithmic: false };
         Scatter {
@@ -129,6 +129,7 @@ pub(super) fn svg(found: &[Found]) -> String {
             x: axis("step"),
             y: axis(figure.unit),
             series: series.collect(),
+            ..Scatter::default()
         }
     });
     stacked_svg("Architecture search", &charts.collect::<Vec<_>>())
