@@ -12,13 +12,14 @@ mod schedule_file;
 mod search;
 mod sparsity;
 mod summary;
+mod sweep;
 mod tiles;
 
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_report::{
     Blame, Diagnostic, ExitsReport, FitReport, MemoryMap, Occupancy, PaperReport, PlacedTensor,
-    PlanReport, Timeline, Traffic,
+    PlanReport, SweepKey, Timeline, Traffic,
 };
 pub use tilewright_report::{
     Comparison, Integrity, LayerCheck, PlanSettings, RunResult, ZooSize, ZooView,
@@ -34,6 +35,7 @@ pub use schedule_file::ScheduleFile;
 pub use search::{SearchLog, SearchNews, SearchRequest, SearchSettings, SearchStep};
 pub use sparsity::{SparsityFacts, SparsityLayer};
 pub use summary::{KindFacts, SummaryFacts};
+pub use sweep::SentRow;
 pub use tiles::{TileBox, TiledMap, TiledRegion, TilesFacts};
 
 /// What goes wrong in the page itself: what, where and why, and what to do.
@@ -89,6 +91,8 @@ pub enum ImportRequest {
     Papers,
     /// Figures of a paper: its id, and the number of the part from 0 on.
     Paper(String, usize),
+    /// Plans rows of a sweep; the model that was loaded stands behind this name.
+    Sweep(Vec<SweepKey>, String),
     /// Takes a model that was opened before. Buffers: the model.
     Load,
     /// Opens a small network of the zoo for nobody: the browser compiles a worker's functions when
@@ -177,6 +181,8 @@ pub enum ImportReply {
     Papers(Vec<PaperReport>),
     /// A paper, with figures of the part.
     Paper(Box<PaperReport>),
+    /// Rows of a sweep, in the order of their keys.
+    Swept(Vec<SentRow>),
     /// The model is taken.
     Loaded,
     /// Buffers: the network's int8 model.

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use tilewright_board::{Board, Card};
 use tilewright_plan::{Bytes, Hertz};
 use tilewright_planner::{Options, PlanError, Planned, Stop, Strategy, plan};
-use tilewright_report::{Energy, SweepKey, SweepPlan, SweepRow, Wear};
+use tilewright_report::{Energy, SweepKey, SweepPlan, SweepRow, Wear, sentence};
 
 use crate::sweep_model::OpenModel;
 use crate::{ExploreError, HeldModel, SweepModel};
@@ -147,34 +147,7 @@ impl Sweep {
         let (Some(combination), Some(key)) = (self.combination(row), self.key(row)) else {
             return Ok(None);
         };
-        let opened = combination.model.opened(held);
-        let OpenModel { int8, macs, parameters } = match &*opened {
-            Ok(model) => model,
-            Err(_) if stop.after(0).is_err() => return Err(ExploreError::Stopped),
-            Err(problem) => {
-                let problem = Some(problem.clone());
-                let row = SweepRow { key, macs: None, parameters: None, plan: None, problem };
-                return Ok(Some(row));
-            }
-        };
-        let mut board = combination.board.clone();
-        if let Some(clock) = combination.clock {
-            board.core.clock.hertz = clock;
-        }
-        let options = Options {
-            sram: combination.budget,
-            frames: combination.frames,
-            card: combination.card.cloned(),
-            stop: stop.clone(),
-            ..Options::default()
-        };
-        let (plan, problem) = match plan(int8, &board, combination.strategy, &options) {
-            Ok(planned) => figures(&planned, &board, options.card_in(&board).as_ref()),
-            Err(PlanError::Stopped) => return Err(ExploreError::Stopped),
-            Err(error) => (None, Some(error.to_string())),
-        };
-        let (macs, parameters) = (Some((*macs).into()), Some((*parameters).into()));
-        Ok(Some(SweepRow { key, macs, parameters, plan, problem }))
+        combination.row(key, held, stop).map(Some)
     }
 
     /// Plans all rows, one after the other.
@@ -198,6 +171,48 @@ fn once<T, K: Ord>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
     items.into_iter().filter(|item| known.insert(key(item))).collect()
 }
 
+impl SweepModel {
+    /// The row that a key is of, of this model; what the key names and does not exist is the row's problem. `held`
+    /// keeps the model open for the next row.
+    ///
+    /// # Errors
+    /// If nobody waits any more.
+    pub fn row(
+        &self,
+        key: &SweepKey,
+        held: &mut HeldModel,
+        stop: &Stop,
+    ) -> Result<SweepRow, ExploreError> {
+        let key = key.clone();
+        let problem = |key, problem: String| {
+            let problem = Some(sentence(&problem));
+            Ok(SweepRow { key, macs: None, parameters: None, plan: None, problem })
+        };
+        let board = match tilewright_board::find(&key.board) {
+            Ok(board) => board,
+            Err(error) => return problem(key, error.to_string()),
+        };
+        let strategy = match key.strategy.parse() {
+            Ok(strategy) => strategy,
+            Err(error) => return problem(key, PlanError::to_string(&error)),
+        };
+        let card = match key.card.as_deref().map(tilewright_board::find_card).transpose() {
+            Ok(card) => card,
+            Err(error) => return problem(key, error.to_string()),
+        };
+        let combination = Combination {
+            model: self,
+            board: &board,
+            strategy,
+            budget: key.sram_budget_bytes.map(Bytes),
+            clock: key.clock_hz.map(Hertz),
+            card: card.as_ref(),
+            frames: NonZeroU32::new(key.frames).unwrap_or(NonZeroU32::MIN),
+        };
+        combination.row(key, held, stop)
+    }
+}
+
 struct Combination<'s> {
     model: &'s SweepModel,
     board: &'s Board,
@@ -206,6 +221,44 @@ struct Combination<'s> {
     clock: Option<Hertz>,
     card: Option<&'s Card>,
     frames: NonZeroU32,
+}
+
+impl Combination<'_> {
+    fn row(
+        self,
+        key: SweepKey,
+        held: &mut HeldModel,
+        stop: &Stop,
+    ) -> Result<SweepRow, ExploreError> {
+        let opened = self.model.opened(held);
+        let OpenModel { int8, macs, parameters } = match &*opened {
+            Ok(model) => model,
+            Err(_) if stop.after(0).is_err() => return Err(ExploreError::Stopped),
+            Err(problem) => {
+                let problem = Some(problem.clone());
+                let row = SweepRow { key, macs: None, parameters: None, plan: None, problem };
+                return Ok(row);
+            }
+        };
+        let mut board = self.board.clone();
+        if let Some(clock) = self.clock {
+            board.core.clock.hertz = clock;
+        }
+        let options = Options {
+            sram: self.budget,
+            frames: self.frames,
+            card: self.card.cloned(),
+            stop: stop.clone(),
+            ..Options::default()
+        };
+        let (plan, problem) = match plan(int8, &board, self.strategy, &options) {
+            Ok(planned) => figures(&planned, &board, options.card_in(&board).as_ref()),
+            Err(PlanError::Stopped) => return Err(ExploreError::Stopped),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let (macs, parameters) = (Some((*macs).into()), Some((*parameters).into()));
+        Ok(SweepRow { key, macs, parameters, plan, problem })
+    }
 }
 
 /// A plan's figures, and why it cannot run.
@@ -280,6 +333,26 @@ mod tests {
             let is_small = row.key.sram_budget_bytes.is_some();
             assert_eq!(row.problem.is_some(), is_small, "{row:?}");
             assert_eq!(row.latency_us().is_none(), is_small, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_planned_as_its_row_is_and_says_what_it_names_wrongly() {
+        let sweep = Dimensions {
+            budgets: vec![Some(Bytes(200_000))],
+            ..sweep(&["vww"], &["stm32f746g-disco"], &[Strategy::Swap])
+        };
+        let [row] = rows(&Sweep::new(sweep).unwrap()).try_into().unwrap();
+        let (model, mut held) = (SweepModel::zoo("vww"), HeldModel::default());
+        let mut planned = |key: &SweepKey| model.row(key, &mut held, &Stop::default()).unwrap();
+        assert_eq!(planned(&row.key), row);
+        for wrong in [
+            SweepKey { board: "no-board".to_owned(), ..row.key.clone() },
+            SweepKey { strategy: "no-strategy".to_owned(), ..row.key.clone() },
+            SweepKey { card: Some("no-card".to_owned()), ..row.key.clone() },
+        ] {
+            let problem = planned(&wrong).problem.unwrap();
+            assert!(problem.contains("no-"), "{problem}");
         }
     }
 

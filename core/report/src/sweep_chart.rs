@@ -290,6 +290,17 @@ impl SweepChart {
     /// Rows as points, with the command that makes them again.
     #[must_use]
     pub fn scatter<R: AsRef<SweepRow>>(&self, rows: &[R], command: String) -> Scatter {
+        self.scatter_of(rows, &self.groups(rows), command)
+    }
+
+    /// Some of the rows as points, those of `groups`; the front is that of all rows.
+    #[must_use]
+    pub fn scatter_of<R: AsRef<SweepRow>>(
+        &self,
+        rows: &[R],
+        groups: &[(String, Vec<usize>)],
+        command: String,
+    ) -> Scatter {
         let at = |place: &usize| {
             let row = rows[*place].as_ref();
             [self.x.value(row).unwrap_or_default(), self.y.value(row).unwrap_or_default()]
@@ -298,7 +309,6 @@ impl SweepChart {
             let [x, y] = at(place);
             Point { x, y, title: rows[*place].as_ref().key.words() }
         };
-        let groups = self.groups(rows);
         let drawn = || groups.iter().flat_map(|(_, places)| places);
         let axis = |axis: SweepAxis, of: usize| Axis {
             title: axis.title().to_owned(),

@@ -66,6 +66,9 @@ pub struct Session {
     importer: Link<ImportReply>,
     float: Link<FloatComparison>,
     search: Link<SearchNews>,
+    /// Another importer, which plans rows of a sweep.
+    sweeper: Link<ImportReply>,
+    sweeper_has_model: bool,
     planner_has_model: bool,
     importer_has_model: bool,
     /// Whether the importer was given the model back behind the request that opens another: it has the old one then.
@@ -126,13 +129,14 @@ impl Session {
                 event_of(answer, PLANNER, Event::Planned).into_iter().for_each(|m| to.emit(m));
             }),
         );
-        let to = send.clone();
-        let importer = Link::new(
-            IMPORTER,
-            Callback::from(move |answer: Answer<ImportReply>| {
+        let importer = || {
+            let to = send.clone();
+            let tell = move |answer: Answer<ImportReply>| {
                 event_of(answer, IMPORTER, Event::Imported).into_iter().for_each(|m| to.emit(m));
-            }),
-        );
+            };
+            Link::new(IMPORTER, Callback::from(tell))
+        };
+        let (importer, sweeper) = (importer(), importer());
         let to = send.clone();
         let float = Link::new(
             FLOAT,
@@ -154,6 +158,8 @@ impl Session {
             importer,
             float,
             search,
+            sweeper,
+            sweeper_has_model: false,
             planner_has_model: false,
             importer_has_model: false,
             importer_was_given_back: false,
@@ -230,6 +236,7 @@ impl Session {
                 self.model = buffers.pop();
                 self.planner_has_model = false;
                 self.importer_has_model = !self.importer_was_given_back;
+                self.sweeper_has_model = false;
                 self.image = None;
                 self.input = None;
             }
@@ -319,6 +326,17 @@ impl Session {
                     link,
                 );
             }
+            Effect::Sweep(request, keys, open) => {
+                if !(self.sweeper_has_model && self.sweeper.is_live())
+                    && let Some(model) = &self.model
+                {
+                    let copy = model.slice(0, model.length());
+                    self.sweeper.ask(0, &ImportRequest::Load, &[copy]);
+                    self.sweeper_has_model = true;
+                }
+                self.sweeper.ask(request, &ImportRequest::Sweep(keys, open), &[]);
+            }
+            Effect::EndSweeper => self.sweeper.end(),
             Effect::GoOnSearching(request, known) => {
                 self.search.ask(request, &SearchRequest::GoOn { known }, &[]);
             }

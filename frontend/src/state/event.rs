@@ -6,8 +6,8 @@ use tilewright_board::Board;
 use tilewright_plan::Micros;
 
 use super::{
-    Beside, DeskEvent, Doer, LabelledFiles, Measurement, Origin, Outcome, OwnFile, Place,
-    Quantising, RunEvent, SearchEvent, Selection, Server, Stored, Theme, View,
+    Beside, DeskEvent, Doer, ExploreEvent, LabelledFiles, Measurement, Origin, Outcome, OwnFile,
+    Place, Quantising, RunEvent, SearchEvent, Selection, Server, Stored, Theme, View,
 };
 use crate::message::{
     CellDraft, ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, SearchSettings,
@@ -16,7 +16,7 @@ use crate::message::{
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::steps::Step;
-use tilewright_report::{Diagnostic, FloatComparison};
+use tilewright_report::{Diagnostic, FloatComparison, SweepKey};
 
 /// What happens.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +32,8 @@ pub enum Event {
     OpenExample(&'static Example),
     /// The networks of the zoo are to be chosen from, or no more.
     ShowZoo(bool),
+    /// The networks of the zoo are to be known.
+    ListZoo,
     /// The editor of cells is to be shown, or no more.
     ShowCells(bool),
     /// The cells were changed.
@@ -44,6 +46,8 @@ pub enum Event {
     ImagesRefused(Diagnostic),
     /// What thresholds of early exits come to over the labelled images is to be computed.
     StudyExits,
+    /// Something about many plans at once.
+    Explore(ExploreEvent),
     /// What fits a small board is to be shown, or no more.
     ShowFit(bool),
     /// Papers' figures are to be shown, or not.
@@ -212,6 +216,8 @@ pub enum Effect {
     GoOnSearching(u32, u32),
     /// Have the exits of the plan of these settings looked at over these images.
     StudyExits(u32, PlanSettings, LabelledFiles),
+    /// Have rows of a sweep planned; the open model has this name.
+    Sweep(u32, Vec<SweepKey>, String),
     /// Have many networks planned on a small board.
     ExploreFit(u32),
     /// Which papers' figures are computed again.
@@ -324,6 +330,8 @@ pub enum Effect {
     EndFloat,
     /// End the search for cells, and what it knows.
     EndSearch,
+    /// End what plans rows of a sweep; the next request starts another.
+    EndSweeper,
     /// End the planner; the next request starts another.
     EndPlanner,
     /// Ask which boards there are.

@@ -1,6 +1,6 @@
 //! The present state as a link.
 
-use super::{Effect, Origin, Samples, State, ZOO};
+use super::{Effect, Origin, Samples, State, View, ZOO};
 use crate::view_model::fragment::Fragment;
 
 impl State {
@@ -27,7 +27,9 @@ impl State {
         let is_random = self.quantising.samples == Samples::Random;
         let (calibration, period_ms) = (self.quantising.rule.clone(), self.period_ms);
         let sparsity = self.quantising.sparsity;
-        Fragment { model, settings, view, calibration, is_random, sparsity, period_ms }
+        let explore = self.explore.spec.as_ref().filter(|_| view == View::Explore);
+        let explore = explore.map(|spec| (**spec).clone());
+        Fragment { model, settings, view, calibration, is_random, sparsity, period_ms, explore }
     }
 }
 

@@ -9,6 +9,7 @@ mod compare;
 mod desk;
 mod event;
 mod exits;
+mod explore;
 mod files;
 mod history;
 mod keep;
@@ -38,6 +39,7 @@ pub use compare::{Beside, Compare, Plans, Tried};
 pub use desk::{Desk, DeskEvent, Heard, Measurement};
 pub use event::{Effect, Event, Kept};
 pub use exits::{ExitsStudy, LabelledFiles, check_images};
+pub use explore::{BUDGETS, Explore, ExploreEvent, ExploreSpec, MOST_PLANS, OPEN, Shows};
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
@@ -98,6 +100,8 @@ pub struct State {
     pub papers: Papers,
     /// Labelled images: cells are searched and exits looked at with them.
     pub images: LabelledFiles,
+    /// Many plans at once.
+    pub explore: Explore,
     /// What the exits of a plan came to.
     pub exits: Option<ExitsStudy>,
     /// What went wrong last, and where.
@@ -172,12 +176,14 @@ impl State {
             Event::Expecting => effects.push(Effect::StartImporter),
             Event::OpenExample(example) => self.open_example(example, effects),
             Event::ShowZoo(is_open) => self.show_zoo(is_open, effects),
+            Event::ListZoo => self.list_zoo(effects),
             Event::ShowCells(is_open) => self.show_cells(is_open, effects),
             Event::EditCells(draft) => self.edit_cells(draft, effects),
             Event::Search(event) => self.search_event(event, effects),
             Event::Images(files) => self.take_images(files),
             Event::ImagesRefused(trouble) => self.fail(Place::Images, trouble),
             Event::StudyExits => self.study_exits(effects),
+            Event::Explore(event) => self.explore_event(event, effects),
             Event::ShowFit(is_open) => self.show_fit(is_open, effects),
             Event::ShowPapers(is_open) => self.show_papers(is_open, effects),
             Event::ShowPaper(index) => self.show_paper(index, effects),
@@ -232,6 +238,7 @@ impl State {
             }
             Event::Show(view) => {
                 self.view = view;
+                self.look_around(effects);
                 self.write_fragment(effects);
             }
             Event::ToggleTheme => {
@@ -405,6 +412,7 @@ impl State {
             Doer::Float => effects.push(Effect::EndFloat),
             // It rests between steps, and what it found can be gone on with.
             Doer::Search => {}
+            Doer::Sweeper => effects.push(Effect::EndSweeper),
             Doer::Planner => {
                 self.stop_comparing();
                 effects.push(Effect::EndPlanner);

@@ -87,6 +87,9 @@ impl State {
             return;
         }
         self.view = fragment.view;
+        if let Some(spec) = &fragment.explore {
+            self.explore.spec = Some(Rc::new(spec.clone()));
+        }
         self.period_ms = fragment.period_ms;
         let mut settings = fragment.settings.clone();
         let now = self.settings.now();
@@ -288,6 +291,10 @@ impl State {
         let Some(job) = self.tasks.iter().find(|t| t.request == request).map(|t| t.job) else {
             return;
         };
+        // Its task goes on with the next rows.
+        if let Ok(ImportReply::Swept(rows)) = reply {
+            return self.swept(request, rows, effects);
+        }
         let took = self.end(request).unwrap_or_default();
         match (job, reply) {
             (Job::Open, Ok(ImportReply::Opened(facts))) => self.opened(facts, took, effects),
@@ -393,6 +400,8 @@ impl State {
         self.package = None;
         self.reordered = None;
         self.exits = None;
+        self.forget_explored(effects);
+        self.look_around(effects);
         self.tasks.retain(|task| task.job != Job::Exits);
         let sample = if is_same { self.input.sample } else { None };
         self.input = Input { sample, ..Input::default() };

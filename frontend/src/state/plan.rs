@@ -114,6 +114,7 @@ impl State {
     ) {
         if let Ok(PlanReply::Boards { boards, strategies }) = reply {
             self.boards = Rc::new(boards);
+            self.look_around(effects);
             self.strategies = Rc::new(strategies);
             return self.complete_settings(effects);
         }

@@ -18,6 +18,8 @@ pub enum View {
     Compare,
     /// Two plans, operator by operator.
     Walk,
+    /// Many plans at once.
+    Explore,
     /// What happens when.
     Schedule,
     /// What bounds each operator.
@@ -36,7 +38,7 @@ pub enum View {
 
 impl View {
     /// All of them, in the order of the tabs.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::All,
         Self::Overview,
         Self::Graph,
@@ -50,6 +52,7 @@ impl View {
         Self::Run,
         Self::Compare,
         Self::Walk,
+        Self::Explore,
         Self::Firmware,
     ];
 
@@ -66,6 +69,7 @@ impl View {
             Self::Roofline => "roofline",
             Self::Compare => "compare",
             Self::Walk => "steps",
+            Self::Explore => "explore",
             Self::Layers => "layers",
             Self::Quantisation => "quantisation",
             Self::Sparsity => "sparsity",
@@ -87,6 +91,7 @@ impl View {
             Self::Roofline => "Roofline",
             Self::Compare => "Compare",
             Self::Walk => "Step by step",
+            Self::Explore => "Explore",
             Self::Layers => "Layers",
             Self::Quantisation => "Quantisation",
             Self::Sparsity => "Sparsity",

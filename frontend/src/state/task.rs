@@ -38,6 +38,8 @@ pub enum Job {
     Fit,
     /// Papers' figures are computed again.
     Papers,
+    /// Rows of a sweep are planned.
+    Explore,
     /// Exits are looked at over labelled images.
     Exits,
     /// An input is prepared.
@@ -91,6 +93,7 @@ impl Job {
             | Self::Judge => Doer::Importer,
             Self::CompareFloat => Doer::Float,
             Self::Search => Doer::Search,
+            Self::Explore => Doer::Sweeper,
             Self::Plan | Self::Compare => Doer::Planner,
             Self::Run => Doer::Emulator,
             Self::Desk => Doer::Desk,
@@ -111,6 +114,7 @@ impl Job {
             Self::Fit => Place::Fit,
             Self::Papers => Place::Papers,
             Self::Exits => Place::Exits,
+            Self::Explore => Place::Explore,
             Self::Plan | Self::Compare => Place::Plan,
             Self::Schedule => Place::Schedule,
             Self::Package | Self::Reorder => Place::Firmware,
@@ -128,6 +132,8 @@ pub enum Doer {
     Float,
     /// The worker that searches cells.
     Search,
+    /// The worker that plans rows of a sweep.
+    Sweeper,
     Planner,
     /// The emulator behind the server.
     Emulator,
@@ -160,6 +166,8 @@ pub enum Place {
     Images,
     /// Exits over labelled images.
     Exits,
+    /// Many plans at once.
+    Explore,
     /// Planning.
     Plan,
     /// Making a file of the schedule.

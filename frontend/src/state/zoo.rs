@@ -30,7 +30,14 @@ impl State {
         if is_open {
             self.cells.is_open = false;
         }
-        if is_open && self.zoo.entries.is_none() && self.task(Job::Zoo).is_none() {
+        if is_open {
+            self.list_zoo(effects);
+        }
+    }
+
+    /// Has the networks listed, unless they are known.
+    pub(super) fn list_zoo(&mut self, effects: &mut Vec<Effect>) {
+        if self.zoo.entries.is_none() && self.task(Job::Zoo).is_none() {
             self.clear(Place::Zoo);
             let request = self.begin(Job::Zoo, "Building the networks of the zoo");
             effects.push(Effect::ListZoo(request));

@@ -15,6 +15,8 @@ use super::chart::patterns;
 use super::compare::ComparePanel;
 use super::empty::{DimensionForm, EmptyView};
 use super::exits::ExitsSection;
+use super::explore::ExplorePanel;
+use super::explore_beside::Opened;
 use super::files::{Purpose, Read, read_files};
 use super::firmware::FirmwarePanel;
 use super::graph::GraphPanel;
@@ -162,7 +164,9 @@ impl Component for App {
     fn view(&self, ctx: &Context<Self>) -> Html {
         let state = &self.state;
         let model = state.model.clone();
-        let view = if model.is_some() { state.view } else { View::All };
+        // Many plans can be explored though no model is open.
+        let shows_one = model.is_some() || state.view == View::Explore;
+        let view = if shows_one { state.view } else { View::All };
         let has_exits = model.as_deref().is_some_and(has_exits);
         html! {
             <div class="page" data-testid="page">
@@ -181,6 +185,7 @@ impl Component for App {
                 <main id="main" tabindex="-1" class={classes!("main", format!("view-{}", view.id()))}>
                     { self.troubles() }
                     { match &model {
+                        _ if view == View::Explore => self.explore(),
                         Some(model) => self.panels(model, view),
                         None => html! {
                             <EmptyView wanted={state.wanted.clone()} server={state.server.clone()} on={self.on.clone()}
@@ -395,6 +400,21 @@ impl App {
                         </Later>
                     }
                 }
+            </div>
+        }
+    }
+
+    /// Many plans at once.
+    fn explore(&self) -> Html {
+        let state = &self.state;
+        let open = state.open_name().zip(state.fragment().model);
+        html! {
+            <div class="panels">
+                <ExplorePanel explore={state.explore.clone()} boards={Rc::clone(&state.boards)}
+                    strategies={Rc::clone(&state.strategies)} zoo={state.zoo.entries.clone()}
+                    open={open.map(|(name, link)| Opened { name, link })}
+                    doing={state.task(Job::Explore).map(|task| task.text.clone())}
+                    trouble={state.trouble(Place::Explore).cloned()} on={self.on.clone()} />
             </div>
         }
     }

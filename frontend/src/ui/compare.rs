@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use tilewright_report::SweepBy;
 use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
@@ -9,7 +10,7 @@ use super::panel::Panel;
 use super::parts::kind_tag;
 use super::save::save_text;
 use crate::message::PlanSettings;
-use crate::state::{Event, Plans, View};
+use crate::state::{Event, ExploreEvent, Plans, View};
 use crate::view_model::compare::{self, Cell, Column, ColumnPlan, Row};
 
 #[derive(PartialEq, Properties)]
@@ -47,11 +48,30 @@ pub fn ComparePanel(props: &Props) -> Html {
                 </table>
             </div>
             { for columns.iter().filter_map(why_none) }
+            { others(&props.on) }
             <p class="muted detail">
                 { "★ best of the row among the strategies that fit and run. Strategy auto looks for the fastest, but \
                    does not always find it: this row says which is. Choose a strategy to see it everywhere." }
             </p>
         </Panel>
+    }
+}
+
+/// What else this plan can be compared with.
+fn others(on: &Callback<Event>) -> Html {
+    let button = |beside: SweepBy, words: &'static str| {
+        html! {
+            <button type="button" class="button" data-testid={format!("compare-{}", beside.id())}
+                onclick={on.reform(move |_| Event::Explore(ExploreEvent::Around(beside)))}>{ words }</button>
+        }
+    };
+    html! {
+        <div class="cells-buttons" role="group" aria-label="Compare with others">
+            { button(SweepBy::Board, "Boards as columns") }
+            { button(SweepBy::Budget, "SRAM budgets as columns") }
+            { button(SweepBy::Model, "Models as columns") }
+            { button(SweepBy::Strategy, "Strategies as a chart") }
+        </div>
     }
 }
 

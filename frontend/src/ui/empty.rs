@@ -6,7 +6,7 @@ use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
 use super::run::file_event;
-use crate::state::{Event, Keep, Server};
+use crate::state::{Event, Keep, Server, View};
 use crate::view_model::catalogue::EXAMPLES;
 use crate::view_model::figures;
 
@@ -93,6 +93,18 @@ pub fn EmptyView(props: &Props) -> Html {
                             <span class="muted">
                                 { "MobileNet, ResNet, MCUNet, VGG16 and others, by family, with width and \
                                    resolution to choose" }
+                            </span>
+                        </button>
+                    </li>
+                    <li>
+                        <button type="button" class="example" data-testid="open-explore"
+                            onpointerenter={props.on.reform(|_| Event::Expecting)}
+                            onfocus={props.on.reform(|_| Event::Expecting)}
+                            onclick={props.on.reform(|_| Event::Show(View::Explore))}>
+                            <strong>{ "Which board, which width, which budget?" }</strong>
+                            <span class="muted">
+                                { "Many plans at once: models, boards, strategies and budgets, as a front, as curves, or \
+                                   as a table of what fits" }
                             </span>
                         </button>
                     </li>

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tilewright_report::{Point, Scale, Scatter, tick_text};
+use tilewright_report::{MARKS, Point, Scale, Scatter, tick_text};
 use yew::prelude::*;
 
 use super::chart::{px, use_width};
@@ -12,13 +12,11 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 40.0;
-/// Half the size of a mark, and of one that is pointed at.
-const MARK: f64 = 5.0;
-const LIT: f64 = 8.0;
+/// How large a mark is, and one that is pointed at.
+const MARK: f64 = 1.5;
+const LIT: f64 = 2.4;
 /// Below this width of a drawing every other tick has a text.
 const NARROW: f64 = 560.0;
-/// Colours and forms that there are.
-const FORMS: usize = 6;
 
 /// A point, by its series and its place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +28,15 @@ pub struct Picked {
 #[derive(PartialEq, Properties)]
 pub struct Props {
     pub scatter: Rc<Scatter>,
+    /// Points that the axes hold too, if not only its own.
+    #[prop_or_default]
+    pub span: Option<Rc<Scatter>>,
     /// Points that are marked.
     #[prop_or_default]
     pub marked: Vec<Picked>,
+    /// Whether it stands beside others.
+    #[prop_or_default]
+    pub is_small: bool,
     /// A point was clicked.
     pub on_pick: Callback<Picked>,
 }
@@ -70,54 +74,54 @@ fn keys(scatter: &Scatter) -> Html {
     html! {
         <ul class="legend">
             { for scatter.series.iter().enumerate().filter(|(_, series)| !series.points.is_empty())
-                .map(|(index, series)| html! {
-                    <li key={index}>
-                        <svg width="14" height="14" aria-hidden="true">
-                            <path class={form_class(index)} d={form(index, [7.0, 7.0], MARK)} />
-                        </svg>
-                        { &series.name }
-                    </li>
+                .map(|(index, series)| {
+                    let [d, transform] = form(index, [7.0, 7.0], MARK);
+                    html! {
+                        <li key={index}>
+                            <svg width="14" height="14" aria-hidden="true">
+                                <path class={form_class(index)} {d} {transform} />
+                            </svg>
+                            { &series.name }
+                        </li>
+                    }
                 }) }
+            if !scatter.guide.is_empty() {
+                <li>
+                    <svg width="20" height="14" aria-hidden="true">
+                        <line class="scatter-guide" x1="0" x2="20" y1="7" y2="7" />
+                    </svg>
+                    { "front: nothing is better on both axes" }
+                </li>
+            }
         </ul>
     }
 }
 
 fn form_class(index: usize) -> String {
-    format!("series-{}", index % FORMS)
+    format!("series-{}", index % MARKS.len())
 }
 
-/// A series' mark: circle, diamond, square, triangle, triangle on its head, bar.
-fn form(index: usize, [x, y]: [f64; 2], size: f64) -> String {
-    let at = |dx: f64, dy: f64| format!("{} {}", px(x + dx * size), px(y + dy * size));
-    let all = |corners: &[[f64; 2]]| {
-        let corners: Vec<String> = corners.iter().map(|[dx, dy]| at(*dx, *dy)).collect();
-        format!("M{}Z", corners.join("L"))
-    };
-    match index % FORMS {
-        0 => format!(
-            "M{}A{r} {r} 0 1 1 {}A{r} {r} 0 1 1 {}Z",
-            at(-1.0, 0.0),
-            at(1.0, 0.0),
-            at(-1.0, 0.0),
-            r = px(size)
-        ),
-        1 => all(&[[-1.2, 0.0], [0.0, -1.2], [1.2, 0.0], [0.0, 1.2]]),
-        2 => all(&[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]]),
-        3 => all(&[[-1.1, 0.9], [0.0, -1.1], [1.1, 0.9]]),
-        4 => all(&[[-1.1, -0.9], [1.1, -0.9], [0.0, 1.1]]),
-        _ => all(&[[-1.2, -0.4], [1.2, -0.4], [1.2, 0.4], [-1.2, 0.4]]),
-    }
+/// A series' mark, this many times as large as in print.
+fn form(index: usize, [x, y]: [f64; 2], times: f64) -> [String; 2] {
+    let place = format!("translate({} {}) scale({})", px(x), px(y), px(times));
+    [MARKS[index % MARKS.len()].to_owned(), place]
 }
 
 fn drawing(props: &Props, lit: &UseStateHandle<Option<Picked>>, width: f64) -> Html {
     let scatter = &props.scatter;
-    let height = if width < NARROW { 280.0 } else { 380.0 };
+    let height = if props.is_small || width < NARROW { 280.0 } else { 400.0 };
     let (right, floor) = ((width - RIGHT).max(LEFT + 1.0), height - BOTTOM);
-    let points = || scatter.series.iter().flat_map(|series| &series.points);
+    let span = props.span.as_ref().unwrap_or(scatter);
+    let points = || span.series.iter().flat_map(|series| &series.points);
     let x = Scale::new(&scatter.x, points().map(|point| point.x), LEFT, right);
     let y = Scale::new(&scatter.y, points().map(|point| point.y), floor, TOP);
     let every = if width < NARROW { 2 } else { 1 };
     let place = |point: &Point| Some([x.at(point.x)?, y.at(point.y)?]);
+    let line = |places: &mut dyn Iterator<Item = [f64; 2]>| {
+        let on_drawing = |[right, up]: [f64; 2]| Some([x.at(right)?, y.at(up)?]);
+        let places = places.filter_map(on_drawing);
+        places.map(|[x, y]| format!("{},{}", px(x), px(y))).collect::<Vec<_>>().join(" ")
+    };
     html! {
         <svg role="img" width={px(width)} height={px(height)} aria-label={scatter.title.clone()}
             onmouseleave={let lit = lit.clone(); move |_| lit.set(None)}>
@@ -150,8 +154,14 @@ fn drawing(props: &Props, lit: &UseStateHandle<Option<Picked>>, width: f64) -> H
                     { &scatter.y.title }
                 </text>
             </g>
-            { for scatter.series.iter().enumerate().map(|(series, of)| html! {
+            <polyline class="scatter-guide" points={line(&mut scatter.guide.iter().copied())} />
+            // The first series lies on top where points coincide.
+            { for scatter.series.iter().enumerate().rev().map(|(series, of)| html! {
                 <g key={series}>
+                    if of.is_joined {
+                        <polyline class={format!("scatter-line line-{}", series % MARKS.len())}
+                            points={line(&mut of.points.iter().map(|point| [point.x, point.y]))} />
+                    }
                     { for of.points.iter().enumerate().filter_map(|(point, of)| {
                         let picked = Picked { series, point };
                         Some(mark(props, lit, picked, place(of)?, words(scatter, of)))
@@ -183,8 +193,9 @@ fn mark(
         Callback::from(move |_: MouseEvent| lit.set(Some(picked)))
     };
     let onclick = props.on_pick.reform(move |_: MouseEvent| picked);
+    let [d, transform] = form(picked.series, at, size);
     html! {
-        <path key={picked.point} {class} d={form(picked.series, at, size)} {onmouseenter} {onclick}>
+        <path key={picked.point} {class} {d} {transform} {onmouseenter} {onclick}>
             <title>{ label }</title>
         </path>
     }

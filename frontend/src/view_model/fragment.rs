@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tilewright_report::{PlanSettings, choice, word};
 
-use crate::state::{Quantising, Samples, View};
+use crate::state::{ExploreSpec, Quantising, Samples, View};
 
 /// What a link says. Everything may be missing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +25,8 @@ pub struct Fragment {
     pub sparsity: u16,
     /// Milliseconds from one frame to the next.
     pub period_ms: Option<u64>,
+    /// What view Explore combines.
+    pub explore: Option<ExploreSpec>,
 }
 
 /// Most frames that a schedule is made of, and most hertz and bytes a second.
@@ -84,6 +86,7 @@ impl Fragment {
                 "sparsity" => {
                     fragment.sparsity = within(&value, MOST_SPARSITY.into()).unwrap_or_default();
                 }
+                "explore" => fragment.explore = Some(ExploreSpec::parse(&value)),
                 "view" => fragment.view = View::from_id(&value).unwrap_or_default(),
                 _ => {}
             }
@@ -121,6 +124,7 @@ impl Fragment {
         push("calibration", &self.calibration);
         push("samples", if self.is_random { RANDOM } else { "" });
         push("sparsity", &text(Some(self.sparsity).filter(|s| *s > 0).map(u64::from)));
+        push("explore", &self.explore.as_ref().map(ExploreSpec::text).unwrap_or_default());
         if self.view != View::default() {
             push("view", self.view.id());
         }
@@ -167,7 +171,7 @@ fn unusual<T: Default + PartialEq + Serialize>(choice: T) -> String {
 fn encode(value: &str) -> String {
     let mut text = String::new();
     for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte) {
+        if byte.is_ascii_alphanumeric() || b"-._~:,;".contains(&byte) {
             text.push(char::from(byte));
         } else {
             text.push_str(&format!("%{byte:02X}"));
@@ -228,6 +232,7 @@ mod tests {
             is_random: true,
             sparsity: 805,
             period_ms: Some(10_000),
+            explore: Some(ExploreSpec::parse("m:open,vww;b:a;s:auto;x:flash;per:board")),
         };
         assert_eq!(Fragment::parse(&format!("#{}", fragment.text())), fragment);
         assert_eq!(Fragment::parse(""), Fragment::default());

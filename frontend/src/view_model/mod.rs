@@ -5,6 +5,7 @@ pub mod cells;
 pub mod compare;
 pub mod desk;
 pub mod energy_and_wear;
+pub mod explore;
 pub mod figures;
 pub mod firmware;
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::host::WorkerHost;
 use super::judge::judge;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
+use super::sweep::Sweeper;
 use super::{Outcome, cells, exits, graph, open, package, papers, saved_files, tiles, what_fits};
 use crate::message::{
     Calibrating, GraphFacts, ImportReply, ImportRequest, ModelSource, ReferenceFacts, TiledRegion,
@@ -24,6 +25,7 @@ const REHEARSED: &str = "lenet5";
 pub struct Importer {
     /// The int8 model.
     model: Option<Model>,
+    sweeper: Sweeper,
 }
 
 impl Importer {
@@ -54,6 +56,7 @@ impl Importer {
                 Ok((ImportReply::Rehearsed, vec![bytes]))
             }
             ImportRequest::Load => {
+                self.sweeper.forget();
                 self.model = Some(load(&buffers)?);
                 Ok((ImportReply::Loaded, Vec::new()))
             }
@@ -78,6 +81,10 @@ impl Importer {
             ImportRequest::Paper(id, part) => {
                 let report = papers::part(&id, part, say)?;
                 Ok((ImportReply::Paper(Box::new(report)), Vec::new()))
+            }
+            ImportRequest::Sweep(keys, name) => {
+                let rows = self.sweeper.rows(&keys, (&name, self.model.as_ref()))?;
+                Ok((ImportReply::Swept(rows.into_iter().map(Into::into).collect()), Vec::new()))
             }
             ImportRequest::Graph(tiled) => {
                 let facts = graph(self.model()?, tiled)?;

@@ -34,6 +34,8 @@ mod searches;
 mod serve;
 #[cfg(feature = "importer")]
 mod sparsity;
+#[cfg(feature = "importer")]
+mod sweep;
 mod tiles;
 #[cfg(feature = "importer")]
 mod what_fits;

@@ -174,7 +174,9 @@ fn post<R: Serialize>(
     buffers: &[Vec<u8>],
 ) {
     let buffers: Vec<_> = buffers.iter().map(|b| Uint8Array::from(b.as_slice())).collect();
-    if let Ok((message, transfer)) = wire::pack(request, reply, &buffers) {
+    let packed = wire::pack(request, reply, &buffers)
+        .or_else(|error| wire::pack(request, &Reply::<R>::Crashed(error.0), &[]));
+    if let Ok((message, transfer)) = packed {
         // The page is the only one who could be told that it cannot be told anything.
         let _ = to.post_message_with_transfer(&message, &transfer.unchecked_into::<Array>());
     }

@@ -1,0 +1,275 @@
+//! Many plans at once: models, boards, strategies and budgets, each with each.
+
+mod spec;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{Effect, Job, Origin, Place, State, View, ZOO};
+use crate::message::SentRow;
+use tilewright_report::{SweepBy, SweepKey, SweepRow};
+
+pub use spec::{BUDGETS, ExploreSpec, MOST_PLANS, OPEN, Shows};
+
+/// Milliseconds between two answers: often enough to see it grow, seldom enough to scroll meanwhile.
+const BETWEEN_ANSWERS_MS: f64 = 200.0;
+
+/// Most rows that are asked for at once.
+const MOST_AT_ONCE: usize = 128;
+
+/// Plans, and which of them are looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Explore {
+    /// What is combined; nothing until somebody looks.
+    pub spec: Option<Rc<ExploreSpec>>,
+    /// Rows that are known, those of earlier choices too.
+    known: BTreeMap<SweepKey, Rc<SweepRow>>,
+    /// Those of the present choice.
+    pub rows: Rc<Vec<Rc<SweepRow>>>,
+    /// The row that is looked at.
+    pub picked: Option<SweepKey>,
+    /// Rows that are compared.
+    pub pinned: Vec<SweepKey>,
+    /// The name of the open model that rows were planned of.
+    open: Option<String>,
+    /// How many rows are asked for at once, and when they were.
+    at_once: usize,
+    asked_ms: f64,
+}
+
+impl Explore {
+    /// Rows that were pinned, and the one that was picked.
+    #[must_use]
+    pub fn looked_at(&self) -> Vec<Rc<SweepRow>> {
+        let picked = self.picked.iter().filter(|picked| !self.pinned.contains(picked));
+        let keys = self.pinned.iter().chain(picked);
+        keys.filter_map(|key| self.known.get(key)).cloned().collect()
+    }
+
+    fn take(&mut self, rows: Vec<SentRow>) {
+        let rows = rows.into_iter().map(SweepRow::from);
+        let pairs = rows.map(|row| (row.key.clone(), Rc::new(row)));
+        self.known.extend(pairs);
+    }
+}
+
+/// What happens while plans are explored.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExploreEvent {
+    /// Other things are to be combined, or drawn otherwise.
+    Set(Box<ExploreSpec>),
+    /// The shown plan is to be looked at beside others of this.
+    Around(SweepBy),
+    /// What is not known yet is to be planned.
+    Begin,
+    /// A row is to be looked at; nothing: none.
+    Pick(Option<SweepKey>),
+    /// A row is to be compared, or no more.
+    Pin(SweepKey),
+}
+
+impl State {
+    /// What rows call the open model.
+    #[must_use]
+    pub fn open_name(&self) -> Option<String> {
+        self.model.as_ref().map(|model| match &model.origin {
+            Origin::Zoo(name) => name.strip_prefix(ZOO).unwrap_or(name).to_owned(),
+            Origin::Example(_) | Origin::File(_) => model.facts.file.clone(),
+        })
+    }
+
+    pub(super) fn explore_event(&mut self, event: ExploreEvent, effects: &mut Vec<Effect>) {
+        match event {
+            ExploreEvent::Set(spec) => {
+                self.explore.spec = Some(Rc::new(*spec));
+                self.draw_explored();
+                self.write_fragment(effects);
+            }
+            ExploreEvent::Around(beside) => {
+                let spec = ExploreSpec::around(self.settings.now(), beside, &self.boards);
+                self.explore.spec = Some(Rc::new(spec));
+                self.view = View::Explore;
+                self.draw_explored();
+                self.begin_exploring(effects);
+                self.write_fragment(effects);
+            }
+            ExploreEvent::Begin => self.begin_exploring(effects),
+            ExploreEvent::Pick(key) => self.explore.picked = key,
+            ExploreEvent::Pin(key) => {
+                let before = self.explore.pinned.len();
+                self.explore.pinned.retain(|pinned| *pinned != key);
+                if self.explore.pinned.len() == before {
+                    self.explore.pinned.push(key);
+                }
+            }
+        }
+    }
+
+    /// If the view is shown, there is something to look at from the beginning.
+    pub(super) fn look_around(&mut self, effects: &mut Vec<Effect>) {
+        if self.view != View::Explore || self.boards.is_empty() {
+            return;
+        }
+        let is_new = self.explore.spec.is_none();
+        if is_new {
+            let spec = ExploreSpec::first(self.model.is_some(), &self.boards);
+            self.explore.spec = Some(Rc::new(spec));
+        }
+        self.list_zoo(effects);
+        self.draw_explored();
+        if self.explore.rows.is_empty() && self.task(Job::Explore).is_none() && !self.is_opening() {
+            self.begin_exploring(effects);
+        }
+    }
+
+    /// A model is open that was not: what was planned of the one before has its name.
+    pub(super) fn forget_explored(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(name) = self.explore.open.take() {
+            self.explore.known.retain(|key, _| key.network != name);
+            self.explore.pinned.retain(|key| key.network != name);
+            self.explore.picked = None;
+        }
+        if self.task(Job::Explore).is_some() {
+            self.tasks.retain(|task| task.job != Job::Explore);
+            effects.push(Effect::EndSweeper);
+        }
+        self.draw_explored();
+    }
+
+    fn draw_explored(&mut self) {
+        let Some(spec) = &self.explore.spec else { return };
+        let keys = spec.keys(self.open_name().as_deref());
+        let rows = keys.iter().filter_map(|key| self.explore.known.get(key)).cloned();
+        self.explore.rows = Rc::new(rows.collect());
+    }
+
+    fn unexplored(&self, most: usize) -> Vec<SweepKey> {
+        let Some(spec) = &self.explore.spec else { return Vec::new() };
+        let keys = spec.keys(self.open_name().as_deref()).into_iter();
+        keys.filter(|key| !self.explore.known.contains_key(key)).take(most).collect()
+    }
+
+    fn begin_exploring(&mut self, effects: &mut Vec<Effect>) {
+        self.clear(Place::Explore);
+        if self.unexplored(1).is_empty() || self.task(Job::Explore).is_some() {
+            return;
+        }
+        // The first point comes at once.
+        self.explore.at_once = 1;
+        let request = self.begin(Job::Explore, "Planning");
+        self.ask_rows(request, effects);
+    }
+
+    fn ask_rows(&mut self, request: u32, effects: &mut Vec<Effect>) {
+        let keys = self.unexplored(self.explore.at_once.max(1));
+        self.explore.asked_ms = self.now_ms;
+        self.explore.open = self.open_name();
+        let open = self.explore.open.clone().unwrap_or_default();
+        effects.push(Effect::Sweep(request, keys, open));
+    }
+
+    /// Rows are there: asks for the next ones.
+    pub(super) fn swept(&mut self, request: u32, rows: Vec<SentRow>, effects: &mut Vec<Effect>) {
+        if !self.is_awaited(Job::Explore, request) {
+            return;
+        }
+        let took = (self.now_ms - self.explore.asked_ms).max(1.0);
+        let count = rows.len().max(1) as f64;
+        let next = (count * BETWEEN_ANSWERS_MS / took) as usize;
+        self.explore.at_once = next.clamp(1, MOST_AT_ONCE).min(4 * rows.len().max(1));
+        self.explore.take(rows);
+        self.draw_explored();
+        if self.unexplored(1).is_empty() {
+            self.took_ms = self.end(request);
+            self.said = format!("{} plans", self.explore.rows.len());
+            return;
+        }
+        let count = self.explore.spec.as_ref().map_or(0, |spec| spec.count());
+        let text = format!("Planning: {} of {count}", self.explore.rows.len());
+        let next = self.next_request();
+        // It is one task to a person, and its time goes on.
+        if let Some(task) = self.tasks.iter_mut().find(|task| task.job == Job::Explore) {
+            (task.request, task.text) = (next, text);
+        }
+        self.ask_rows(next, effects);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{request_of, started};
+    use super::super::{Doer, Event};
+    use super::*;
+    use crate::message::ImportReply;
+
+    fn row(key: &SweepKey) -> SweepRow {
+        SweepRow { key: key.clone(), macs: None, parameters: None, plan: None, problem: None }
+    }
+
+    fn asked(effects: &[Effect]) -> (u32, Vec<SweepKey>) {
+        let sweep = |effect: &Effect| match effect {
+            Effect::Sweep(request, keys, _) => Some((*request, keys.clone())),
+            _ => None,
+        };
+        effects.iter().find_map(sweep).unwrap()
+    }
+
+    fn answer(state: &mut State, request: u32, keys: &[SweepKey]) -> Vec<Effect> {
+        let rows = keys.iter().map(row).map(SentRow::from).collect();
+        state.update(Event::Imported(request, Ok(ImportReply::Swept(rows))))
+    }
+
+    fn shown(text: &str) -> (State, Vec<Effect>) {
+        let (mut state, _) = started("");
+        let effects = state.update(Event::Show(View::Explore));
+        assert!(request_of(&effects) > 0, "it begins by itself");
+        state.update(Event::Stop(Doer::Sweeper));
+        let spec = Box::new(ExploreSpec::parse(text));
+        state.update(Event::Explore(ExploreEvent::Set(spec)));
+        let effects = state.update(Event::Explore(ExploreEvent::Begin));
+        (state, effects)
+    }
+
+    #[test]
+    fn rows_come_one_at_first_and_then_as_many_as_there_is_time_for() {
+        let (mut state, effects) = shown("m:vww;b:a,b,c;s:auto,swap");
+        let (request, keys) = asked(&effects);
+        assert_eq!(keys.len(), 1);
+        state.now_ms += 10.0;
+        let effects = answer(&mut state, request, &keys);
+        let (request, keys) = asked(&effects);
+        assert_eq!(keys.len(), 4, "it was quick");
+        assert!(state.task(Job::Explore).unwrap().text.contains("1 of 6"));
+        state.now_ms += 5_000.0;
+        let effects = answer(&mut state, request, &keys);
+        let (request, keys) = asked(&effects);
+        assert_eq!(keys.len(), 1, "it was slow");
+        assert!(answer(&mut state, request, &keys).is_empty());
+        assert!(state.task(Job::Explore).is_none() && state.explore.rows.len() == 6);
+    }
+
+    #[test]
+    fn what_is_known_is_not_planned_again() {
+        let (mut state, effects) = shown("m:vww;b:a;s:auto");
+        let (request, keys) = asked(&effects);
+        answer(&mut state, request, &keys);
+        let more = Box::new(ExploreSpec::parse("m:vww;b:a;s:auto,swap"));
+        state.update(Event::Explore(ExploreEvent::Set(more)));
+        assert_eq!(state.explore.rows.len(), 1);
+        let (_, keys) = asked(&state.update(Event::Explore(ExploreEvent::Begin)));
+        assert_eq!(keys[0].strategy, "swap");
+    }
+
+    #[test]
+    fn pins_and_links_stay() {
+        let (mut state, effects) = shown("m:vww;b:a;s:auto");
+        let (request, keys) = asked(&effects);
+        answer(&mut state, request, &keys);
+        let pin = || Event::Explore(ExploreEvent::Pin(keys[0].clone()));
+        state.update(pin());
+        assert_eq!(state.explore.pinned, keys);
+        state.update(pin());
+        assert!(state.explore.pinned.is_empty());
+        assert!(state.fragment().text().contains("explore=m:vww;b:a;s:auto"));
+    }
+}
