@@ -183,18 +183,37 @@ impl SweepKey {
     /// What it is of, in words.
     #[must_use]
     pub fn words(&self) -> String {
+        self.parts().into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// What tells each of some keys from the others, in words; everything if nothing does.
+    #[must_use]
+    pub fn words_apart(keys: &[&Self]) -> Vec<String> {
+        let all: Vec<[Option<String>; 7]> = keys.iter().map(|key| key.parts()).collect();
+        let first = all.first().cloned().unwrap_or_default();
+        let differs: [bool; 7] =
+            std::array::from_fn(|part| all.iter().any(|parts| parts[part] != first[part]));
+        let is_one = !differs.contains(&true);
+        let words = |parts: [Option<String>; 7]| {
+            let told = parts.into_iter().zip(differs).filter(|(_, differs)| is_one || *differs);
+            let words: Vec<String> = told.filter_map(|(part, _)| part).collect();
+            if words.is_empty() { "as usual".to_owned() } else { words.join(", ") }
+        };
+        all.into_iter().map(words).collect()
+    }
+
+    /// What there is to say, in parts.
+    fn parts(&self) -> [Option<String>; 7] {
         let Self { network, board, strategy, sram_budget_bytes, clock_hz, card, frames } = self;
-        let mut words = format!("{network} on {board}, {strategy}");
-        let asked = [
+        [
+            Some(network.clone()),
+            Some(board.clone()),
+            Some(strategy.clone()),
             sram_budget_bytes.map(|bytes| format!("{} of SRAM", kib(bytes))),
             clock_hz.map(|clock| format!("{} MHz", clock / 1_000_000)),
             card.as_ref().map(|card| format!("card {card}")),
             (*frames > 1).then(|| format!("{frames} frames")),
-        ];
-        for asked in asked.into_iter().flatten() {
-            words = format!("{words}, {asked}");
-        }
-        words
+        ]
     }
 
     /// The command that plans it.
@@ -232,12 +251,21 @@ impl SweepChart {
     #[must_use]
     pub fn groups<R: AsRef<SweepRow>>(&self, rows: &[R]) -> Vec<(String, Vec<usize>)> {
         let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-        for (place, row) in rows.iter().enumerate() {
-            let row = row.as_ref();
-            if self.x.value(row).is_none() || self.y.value(row).is_none() {
-                continue;
-            }
-            let name = self.group(&row.key);
+        let is_drawn = |row: &SweepRow| self.x.value(row).is_some() && self.y.value(row).is_some();
+        let drawn: Vec<(usize, SweepKey)> = rows
+            .iter()
+            .map(AsRef::as_ref)
+            .enumerate()
+            .filter(|(_, row)| is_drawn(row))
+            .map(|(place, row)| (place, self.line(&row.key)))
+            .collect();
+        let lines: Vec<&SweepKey> = drawn.iter().map(|(_, key)| key).collect();
+        let names = match self.x.is_asked() {
+            true => SweepKey::words_apart(&lines),
+            false => lines.iter().map(|key| self.by.of(key)).collect(),
+        };
+        for ((place, _), name) in drawn.iter().zip(names) {
+            let place = *place;
             match groups.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, places)) => places.push(place),
                 None => groups.push((name, vec![place])),
@@ -252,15 +280,16 @@ impl SweepChart {
         groups
     }
 
-    fn group(&self, key: &SweepKey) -> String {
+    /// A row's key without what the axis to the right shows.
+    fn line(&self, key: &SweepKey) -> SweepKey {
         let mut key = key.clone();
         match self.x {
             SweepAxis::Budget => key.sram_budget_bytes = None,
             SweepAxis::Clock => key.clock_hz = None,
             SweepAxis::Frames => key.frames = 1,
-            _ => return self.by.of(&key),
+            _ => {}
         }
-        key.words()
+        key
     }
 
     /// Rows that no other one is at least as good as on both axes and better on one, from the left to the right; none
@@ -394,7 +423,7 @@ mod tests {
             row("a", Some(1024), [9.0, 1.0]),
             row("a", None, [9.0, 1.0]),
         ];
-        assert_eq!(chart.groups(&rows)[0], ("net on board, a".to_owned(), vec![2, 0]));
+        assert_eq!(chart.groups(&rows)[0], ("a".to_owned(), vec![2, 0]));
         let scatter = chart.scatter(&rows, String::new());
         assert!(scatter.guide.is_empty() && scatter.series.iter().all(|series| series.is_joined));
     }
@@ -419,7 +448,10 @@ mod tests {
             assert_eq!(SweepBy::find(by.id()), Some(by));
         }
         let key = row("swap", Some(2048), [1.0, 1.0]).key;
-        assert_eq!(key.words(), "net on board, swap, 2 KiB of SRAM");
+        assert_eq!(key.words(), "net, board, swap, 2 KiB of SRAM");
+        let other = SweepKey { board: "other".to_owned(), sram_budget_bytes: None, ..key.clone() };
+        assert_eq!(SweepKey::words_apart(&[&key, &other]), ["board, 2 KiB of SRAM", "other"]);
+        assert_eq!(SweepKey::words_apart(&[&key]), [key.words()]);
         let command = "tilewright plan zoo:net --board board --strategy swap --sram 2048";
         assert_eq!(key.command("zoo:net"), command);
     }

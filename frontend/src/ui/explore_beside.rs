@@ -33,12 +33,14 @@ pub fn ExploreBeside(props: &Props) -> Html {
             <p class="muted detail">{ "Click a point or a cell to see its figures; pin some to compare them." }</p>
         };
     }
+    let keys: Vec<&SweepKey> = rows.iter().map(|row| &row.key).collect();
+    let words = SweepKey::words_apart(&keys);
     html! {
         <div class="table-scroll" tabindex="0" role="group" aria-label="Plans side by side">
             <table class="strategies" data-testid="explore-beside">
                 <thead><tr>
                     <th scope="col">{ "Plan" }</th>
-                    { for rows.iter().map(|row| head(props, row)) }
+                    { for rows.iter().zip(words).map(|(row, words)| head(props, row, words)) }
                 </tr></thead>
                 <tbody>
                     { for beside(rows).iter().map(|figure| html! {
@@ -67,7 +69,7 @@ pub fn ExploreBeside(props: &Props) -> Html {
     }
 }
 
-fn head(props: &Props, row: &SweepRow) -> Html {
+fn head(props: &Props, row: &SweepRow, words: String) -> Html {
     let key: &SweepKey = &row.key;
     let is_pinned = props.explore.pinned.contains(key);
     let pin = {
@@ -77,7 +79,7 @@ fn head(props: &Props, row: &SweepRow) -> Html {
     let open = props.open.as_ref().map(|open| (open.name.as_str(), open.link.as_str()));
     html! {
         <th key={key.words()} scope="col" class="number">
-            <span class="explore-head">{ key.words() }</span>
+            <span class="explore-head" title={key.words()}>{ words }</span>
             <span class="explore-head">
                 if row.plan.is_some() {
                     <a class="button" href={link(key, open)} data-testid="explore-open">{ "Open" }</a>

@@ -115,7 +115,7 @@ pub fn matrix(spec: &ExploreSpec, rows: &[Rc<SweepRow>]) -> Matrix {
 /// Model and what is asked of it.
 fn asked(key: &SweepKey) -> String {
     let words = key.words();
-    let of = format!("{} on {}, {}", key.network, key.board, key.strategy);
+    let of = format!("{}, {}, {}", key.network, key.board, key.strategy);
     format!("{}{}", key.network, words.strip_prefix(&of).unwrap_or_default())
 }
 

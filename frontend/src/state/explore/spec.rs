@@ -366,7 +366,7 @@ mod tests {
     fn each_is_combined_with_each() {
         let keys = spec().keys(Some("mine.onnx"));
         assert_eq!((keys.len(), spec().count()), (16, 16));
-        assert_eq!(keys[0].words(), "mine.onnx on one, auto, 64 KiB of SRAM, 108 MHz");
+        assert_eq!(keys[0].words(), "mine.onnx, one, auto, 64 KiB of SRAM, 108 MHz");
         assert_eq!(spec().keys(None).len(), 8, "no model is open");
         let command = spec().command(Some("mine.onnx"));
         assert_eq!(
