@@ -17,6 +17,7 @@ mod kernels;
 mod networks;
 mod order;
 mod page;
+mod page_explore;
 mod page_models;
 mod page_smoothness;
 mod peers;
@@ -49,6 +50,8 @@ enum Command {
     Page,
     /// Emulated instructions a second, beside bare Unicorn
     Emulation,
+    /// A thousand plans in view Explore in the browser: part of `page`
+    PageExplore,
     /// Planning a large network for a card in the browser: part of `page`
     PageCard,
     /// Resident memory of the idle server
@@ -190,7 +193,9 @@ fn run(command: Command, json: bool) -> Result<Vec<goals::Figure>, String> {
             measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
             measured.extend(page_models::for_card()?);
+            measured.extend(page_explore::figures()?);
         }
+        Command::PageExplore => measured.extend(page_explore::figures()?),
         Command::PageCard => measured.extend(page_models::for_card()?),
         Command::Emulation => {
             measured.extend(emulation::speed()?);
@@ -205,6 +210,7 @@ fn run(command: Command, json: bool) -> Result<Vec<goals::Figure>, String> {
             measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
             measured.extend(page_models::for_card()?);
+            measured.extend(page_explore::figures()?);
             measured.extend(emulation::speed()?);
             measured.extend(emulation::kernels()?);
             measured.extend(emulation::idle_server()?);
