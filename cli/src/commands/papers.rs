@@ -6,7 +6,8 @@ use tilewright_app::{Blame, Diagnostic};
 use tilewright_papers::Paper;
 use tilewright_plan::grouped;
 use tilewright_report::{
-    Axis, CsvColumn, PaperFigure, PaperReport, Point, Scatter, paper_number, sentence,
+    Axis, CsvColumn, PaperFigure, PaperReport, Point, Scatter, paper_curves, paper_number,
+    sentence, stacked_svg,
 };
 
 use super::json;
@@ -42,9 +43,7 @@ pub fn papers(options: &Papers) -> Result<Said, Diagnostic> {
     };
     let end = on_all_cores(paper.parts(), &cancel, paper.name, make, take)?;
     let report = paper.report(parts.into_iter().flatten().collect());
-    told(&options.out, end, &report, &COLUMNS, &report.figures, words, |report| {
-        scatter(report).svg()
-    })
+    told(&options.out, end, &report, &COLUMNS, &report.figures, words, pictures)
 }
 
 fn list(options: &Papers) -> Result<Said, Diagnostic> {
@@ -124,6 +123,18 @@ fn words(report: &PaperReport) -> String {
         "\n{beside} printed figures, {off} of them more than 10 % off, each with its reason"
     );
     text
+}
+
+/// Ours against printed, and below what is a curve over its settings.
+fn pictures(report: &PaperReport) -> String {
+    let mut charts = vec![scatter(report)];
+    let mut whats: Vec<&str> = report.figures.iter().map(|row| row.what.as_str()).collect();
+    whats.dedup();
+    charts.extend(whats.into_iter().filter_map(|what| {
+        let of: Vec<&PaperFigure> = report.figures.iter().filter(|row| row.what == what).collect();
+        paper_curves(&of)
+    }));
+    stacked_svg(&report.name, &charts)
 }
 
 /// Ours against printed.

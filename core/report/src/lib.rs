@@ -68,7 +68,7 @@ pub use operators::{
     OperatorRow, OperatorRun, OperatorShape, OperatorUse, OperatorsCore, OperatorsNetwork,
     OperatorsReport,
 };
-pub use papers::{PaperFigure, PaperPlan, PaperReport, paper_number};
+pub use papers::{PaperFigure, PaperPlan, PaperReport, paper_curves, paper_number};
 pub use plan_report::{
     Alternative, DoesNotFit, ExitRow, LayerRow, Part, PartRole, PlanReport, Stage, WeightPacking,
 };

@@ -28,6 +28,19 @@ pub struct Axis {
     pub is_logarithmic: bool,
 }
 
+impl Axis {
+    /// An axis for these values: logarithmic if they are so far apart that equal distances had better be equal factors.
+    #[must_use]
+    pub fn fitting(title: &str, values: impl Iterator<Item = f64>) -> Self {
+        let (mut least, mut most) = (f64::INFINITY, 0f64);
+        for value in values {
+            (least, most) = (least.min(value), most.max(value));
+        }
+        let is_logarithmic = least > 0.0 && most > 20.0 * least;
+        Self { title: title.to_owned(), is_logarithmic }
+    }
+}
+
 /// Points of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {

@@ -339,9 +339,8 @@ impl SweepChart {
             Point { x, y, title: rows[*place].as_ref().key.words() }
         };
         let drawn = || groups.iter().flat_map(|(_, places)| places);
-        let axis = |axis: SweepAxis, of: usize| Axis {
-            title: axis.title().to_owned(),
-            is_logarithmic: is_wide(drawn().map(|place| at(place)[of])),
+        let axis = |axis: SweepAxis, of: usize| {
+            Axis::fitting(axis.title(), drawn().map(|place| at(place)[of]))
         };
         let (x, y) = (axis(self.x, 0), axis(self.y, 1));
         let guide = self.front(rows).iter().map(at).collect();
@@ -354,15 +353,6 @@ impl SweepChart {
         let series = series.collect();
         Scatter { title: "Plans that fit".to_owned(), command, x, y, series, guide }
     }
-}
-
-/// Whether values are so far apart that equal distances had better be equal factors.
-fn is_wide(values: impl Iterator<Item = f64>) -> bool {
-    let (mut least, mut most) = (f64::INFINITY, 0f64);
-    for value in values {
-        (least, most) = (least.min(value), most.max(value));
-    }
-    least > 0.0 && most > 20.0 * least
 }
 
 #[cfg(test)]

@@ -216,7 +216,7 @@ fn matrix_part(matrix: &Matrix, on: &Callback<Event>) -> Html {
     };
     html! {
         <div class="table-scroll" tabindex="0" role="group" aria-label="What fits">
-            <table class="fit-matrix" data-testid="fit-matrix">
+            <table class="explore-matrix" data-testid="fit-matrix">
                 <thead>
                     <tr>
                         <th scope="col" rowspan="2">{ "Model" }</th>

@@ -1,11 +1,14 @@
 //! Papers' figures beside ours: a page for each paper.
 
+use std::rc::Rc;
+
 use tilewright_report::Diagnostic;
 use yew::prelude::*;
 
 use super::chart::px;
 use super::modal::use_modal;
 use super::parts::{kind_tag, trouble_box};
+use super::scatter::ScatterChart;
 use crate::state::{Event, PaperSoFar, Papers, Place};
 use crate::view_model::papers::{Row, Table, tables};
 
@@ -113,6 +116,9 @@ fn table(table: &Table) -> Html {
                 </thead>
                 <tbody>{ for table.rows.iter().enumerate().map(row) }</tbody>
             </table>
+            if let Some(curves) = &table.curves {
+                <ScatterChart scatter={Rc::clone(curves)} on_pick={Callback::noop()} />
+            }
             if !table.reasons.is_empty() {
                 <ol class="muted detail paper-reasons">
                     { for table.reasons.iter().map(|reason| html! { <li>{ reason }</li> }) }

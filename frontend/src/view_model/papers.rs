@@ -1,9 +1,12 @@
 //! Papers' figures in tables.
 
-use super::figures;
-use tilewright_report::{Kind, PaperFigure, PaperPlan, PlanSettings, paper_number};
+use std::rc::Rc;
 
-use super::figures::grouped;
+use tilewright_report::{
+    Kind, PaperFigure, PaperPlan, PlanSettings, Scatter, paper_curves, paper_number,
+};
+
+use super::figures::{self, grouped};
 use super::fragment::Fragment;
 
 /// Differences beyond this are drawn as this: half of the printed figure, either way.
@@ -17,6 +20,8 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Why figures are off, each reason once.
     pub reasons: Vec<String>,
+    /// The figures as curves, if they are.
+    pub curves: Option<Rc<Scatter>>,
 }
 
 /// A figure.
@@ -62,7 +67,8 @@ pub fn tables(figures: &[PaperFigure]) -> Vec<Table> {
     for figure in figures {
         if tables.last().is_none_or(|table| table.what != figure.what) {
             let (what, kind) = (figure.what.clone(), figure.kind);
-            tables.push(Table { what, kind, rows: Vec::new(), reasons: Vec::new() });
+            let (rows, reasons, curves) = (Vec::new(), Vec::new(), None);
+            tables.push(Table { what, kind, rows, reasons, curves });
         }
         let Some(table) = tables.last_mut() else { continue };
         let reason = figure.why.as_ref().map(|why| {
@@ -86,6 +92,10 @@ pub fn tables(figures: &[PaperFigure]) -> Vec<Table> {
             reason,
             plan: figure.plan.as_ref().map(|plan| (link(plan), plan.command())),
         });
+    }
+    for table in &mut tables {
+        let own = figures.iter().filter(|figure| figure.what == table.what);
+        table.curves = paper_curves(&own.collect::<Vec<_>>()).map(Rc::new);
     }
     tables
 }
