@@ -9,7 +9,7 @@ pub struct Canvas {
 }
 
 /// Circle, square, triangle, diamond, cross, upside-down triangle, around the origin: as paths.
-pub const MARKS: [&str; 6] = [
+const MARKS: [&str; COLOURS] = [
     "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0Z",
     "M-2.7-2.7H2.7V2.7H-2.7Z",
     "M0-3.4L3.2 2.6H-3.2Z",
@@ -17,6 +17,16 @@ pub const MARKS: [&str; 6] = [
     "M-3-1H-1V-3H1V-1H3V1H1V3H-1V1H-3Z",
     "M0 3.4L3.2-2.6H-3.2Z",
 ];
+
+/// Colours that there are.
+pub const COLOURS: usize = 6;
+
+/// The form of the series of this number, as a path: with its colour, one of six in turn, it is the series' own up to
+/// the thirty-sixth.
+#[must_use]
+pub const fn mark_of(series: usize) -> &'static str {
+    MARKS[(series + series / COLOURS) % COLOURS]
+}
 
 /// Where a text stands relative to its point.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +68,7 @@ impl Canvas {
 
     /// A mark that says `title`; its form is that of the series of this number.
     pub fn mark(&mut self, class: &str, series: usize, [x, y]: [f64; 2], title: &str) {
-        let path = MARKS[series % MARKS.len()];
+        let path = mark_of(series);
         let title = escaped(title);
         let _ = writeln!(
             self.text,

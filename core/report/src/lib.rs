@@ -44,7 +44,7 @@ mod wear;
 mod what_fits;
 mod zoo;
 
-pub use canvas::MARKS;
+pub use canvas::{COLOURS, mark_of};
 pub use compare::{Compared, Value, compare};
 pub use csv::{CsvColumn, csv_row, csv_table};
 pub use diagnostic::{Blame, Diagnostic, Need};

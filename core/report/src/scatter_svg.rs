@@ -1,6 +1,6 @@
 //! Points of several series as a picture: SVG that stands alone, with the command that makes it again.
 
-use crate::canvas::{Anchor, Canvas};
+use crate::canvas::{Anchor, COLOURS, Canvas};
 
 /// Points to draw.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,9 +83,6 @@ font-variant-numeric:tabular-nums}
 </style>
 <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>
 ";
-
-/// Colours that there are.
-const COLOURS: usize = 6;
 
 /// An axis with its range, on the picture.
 #[derive(Debug)]

@@ -27,7 +27,7 @@ use crate::message::{
     FloatRequest, ImportReply, ImportRequest, PlanFacts, PlanReply, PlanRequest, Reply, SearchNews,
     SearchRequest,
 };
-use crate::state::{Beside, Effect, Event, FileKind, Kept, RunEvent, SearchEvent, State};
+use crate::state::{Beside, Effect, Event, FileKind, Kept, RunEvent, SWEEPERS, SearchEvent, State};
 use crate::view_model::desk::measured;
 use desk::{Subject, Talk};
 use download::download;
@@ -66,9 +66,8 @@ pub struct Session {
     importer: Link<ImportReply>,
     float: Link<FloatComparison>,
     search: Link<SearchNews>,
-    /// Another importer, which plans rows of a sweep.
-    sweeper: Link<ImportReply>,
-    sweeper_has_model: bool,
+    /// Other importers, which plan rows of a sweep, and whether each has the model.
+    sweepers: [(Link<ImportReply>, bool); SWEEPERS],
     planner_has_model: bool,
     importer_has_model: bool,
     /// Whether the importer was given the model back behind the request that opens another: it has the old one then.
@@ -136,7 +135,8 @@ impl Session {
             };
             Link::new(IMPORTER, Callback::from(tell))
         };
-        let (importer, sweeper) = (importer(), importer());
+        let sweepers = std::array::from_fn(|_| (importer(), false));
+        let importer = importer();
         let to = send.clone();
         let float = Link::new(
             FLOAT,
@@ -158,8 +158,7 @@ impl Session {
             importer,
             float,
             search,
-            sweeper,
-            sweeper_has_model: false,
+            sweepers,
             planner_has_model: false,
             importer_has_model: false,
             importer_was_given_back: false,
@@ -236,7 +235,9 @@ impl Session {
                 self.model = buffers.pop();
                 self.planner_has_model = false;
                 self.importer_has_model = !self.importer_was_given_back;
-                self.sweeper_has_model = false;
+                for (_, has_model) in &mut self.sweepers {
+                    *has_model = false;
+                }
                 self.image = None;
                 self.input = None;
             }
@@ -326,17 +327,18 @@ impl Session {
                     link,
                 );
             }
-            Effect::Sweep(request, keys, open) => {
-                if !(self.sweeper_has_model && self.sweeper.is_live())
+            Effect::Sweep { request, worker, keys, open } => {
+                let Some((link, has_model)) = self.sweepers.get_mut(worker) else { return };
+                if !(*has_model && link.is_live())
                     && let Some(model) = &self.model
                 {
                     let copy = model.slice(0, model.length());
-                    self.sweeper.ask(0, &ImportRequest::Load, &[copy]);
-                    self.sweeper_has_model = true;
+                    link.ask(0, &ImportRequest::Load, &[copy]);
+                    *has_model = true;
                 }
-                self.sweeper.ask(request, &ImportRequest::Sweep(keys, open), &[]);
+                link.ask(request, &ImportRequest::Sweep(keys, open), &[]);
             }
-            Effect::EndSweeper => self.sweeper.end(),
+            Effect::EndSweepers => self.sweepers.iter_mut().for_each(|(link, _)| link.end()),
             Effect::GoOnSearching(request, known) => {
                 self.search.ask(request, &SearchRequest::GoOn { known }, &[]);
             }

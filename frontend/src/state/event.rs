@@ -216,8 +216,16 @@ pub enum Effect {
     GoOnSearching(u32, u32),
     /// Have the exits of the plan of these settings looked at over these images.
     StudyExits(u32, PlanSettings, LabelledFiles),
-    /// Have rows of a sweep planned; the open model has this name.
-    Sweep(u32, Vec<SweepKey>, String),
+    /// Have rows of a sweep planned.
+    Sweep {
+        /// Number of the request.
+        request: u32,
+        /// By this one of those that plan rows.
+        worker: usize,
+        keys: Vec<SweepKey>,
+        /// The name of the open model.
+        open: String,
+    },
     /// Have many networks planned on a small board.
     ExploreFit(u32),
     /// Which papers' figures are computed again.
@@ -330,8 +338,8 @@ pub enum Effect {
     EndFloat,
     /// End the search for cells, and what it knows.
     EndSearch,
-    /// End what plans rows of a sweep; the next request starts another.
-    EndSweeper,
+    /// End all that plan rows of a sweep; the next requests start others.
+    EndSweepers,
     /// End the planner; the next request starts another.
     EndPlanner,
     /// Ask which boards there are.

@@ -7,12 +7,15 @@ use std::rc::Rc;
 
 use super::{Effect, Job, Origin, Place, State, View, ZOO};
 use crate::message::SentRow;
-use tilewright_report::{SweepBy, SweepKey, SweepRow};
+use tilewright_report::{Diagnostic, SweepBy, SweepKey, SweepRow};
 
 pub use spec::{BUDGETS, ExploreSpec, MOST_PLANS, OPEN, Shows};
 
 /// Milliseconds between two answers: often enough to see it grow, seldom enough to scroll meanwhile.
 const BETWEEN_ANSWERS_MS: f64 = 200.0;
+
+/// Workers that plan rows.
+pub const SWEEPERS: usize = 2;
 
 /// Most rows that are asked for at once.
 const MOST_AT_ONCE: usize = 128;
@@ -32,12 +35,25 @@ pub struct Explore {
     pub pinned: Vec<SweepKey>,
     /// The name of the open model that rows were planned of.
     open: Option<String>,
-    /// How many rows are asked for at once, and when they were.
-    at_once: usize,
-    asked_ms: f64,
+    /// What workers are asked for.
+    asked: Vec<Asked>,
+}
+
+/// Rows that a worker plans.
+#[derive(Clone, Debug, PartialEq)]
+struct Asked {
+    request: u32,
+    worker: usize,
+    keys: Vec<SweepKey>,
+    since_ms: f64,
 }
 
 impl Explore {
+    /// Whether rows were asked for with this request.
+    pub(super) fn is_asked(&self, request: u32) -> bool {
+        self.asked.iter().any(|asked| asked.request == request)
+    }
+
     /// Rows that were pinned, and the one that was picked.
     #[must_use]
     pub fn looked_at(&self) -> Vec<Rc<SweepRow>> {
@@ -130,8 +146,7 @@ impl State {
             self.explore.picked = None;
         }
         if self.task(Job::Explore).is_some() {
-            self.tasks.retain(|task| task.job != Job::Explore);
-            effects.push(Effect::EndSweeper);
+            self.stop_exploring(effects);
         }
         self.draw_explored();
     }
@@ -143,10 +158,14 @@ impl State {
         self.explore.rows = Rc::new(rows.collect());
     }
 
+    /// Rows that are neither known nor asked for.
     fn unexplored(&self, most: usize) -> Vec<SweepKey> {
         let Some(spec) = &self.explore.spec else { return Vec::new() };
         let keys = spec.keys(self.open_name().as_deref()).into_iter();
-        keys.filter(|key| !self.explore.known.contains_key(key)).take(most).collect()
+        let is_asked =
+            |key: &SweepKey| self.explore.asked.iter().any(|asked| asked.keys.contains(key));
+        let keys = keys.filter(|key| !self.explore.known.contains_key(key) && !is_asked(key));
+        keys.take(most).collect()
     }
 
     fn begin_exploring(&mut self, effects: &mut Vec<Effect>) {
@@ -154,50 +173,75 @@ impl State {
         if self.unexplored(1).is_empty() || self.task(Job::Explore).is_some() {
             return;
         }
-        // The first point comes at once.
-        self.explore.at_once = 1;
-        let request = self.begin(Job::Explore, "Planning");
-        self.ask_rows(request, effects);
+        self.begin(Job::Explore, "Planning");
+        for worker in 0..SWEEPERS {
+            // The first point comes at once.
+            self.ask_rows(worker, 1, effects);
+        }
     }
 
-    fn ask_rows(&mut self, request: u32, effects: &mut Vec<Effect>) {
-        let keys = self.unexplored(self.explore.at_once.max(1));
-        self.explore.asked_ms = self.now_ms;
+    /// Asks a worker for as many rows, if there are some left.
+    fn ask_rows(&mut self, worker: usize, count: usize, effects: &mut Vec<Effect>) {
+        let keys = self.unexplored(count);
+        if keys.is_empty() {
+            return;
+        }
+        let (request, since_ms) = (self.next_request(), self.now_ms);
         self.explore.open = self.open_name();
         let open = self.explore.open.clone().unwrap_or_default();
-        effects.push(Effect::Sweep(request, keys, open));
+        effects.push(Effect::Sweep { request, worker, keys: keys.clone(), open });
+        self.explore.asked.push(Asked { request, worker, keys, since_ms });
     }
 
-    /// Rows are there: asks for the next ones.
-    pub(super) fn swept(&mut self, request: u32, rows: Vec<SentRow>, effects: &mut Vec<Effect>) {
-        if !self.is_awaited(Job::Explore, request) {
+    /// Rows that were asked for are there, or why not; nothing was asked for with other requests.
+    pub(super) fn swept(
+        &mut self,
+        request: u32,
+        reply: Result<Vec<SentRow>, Diagnostic>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(place) = self.explore.asked.iter().position(|asked| asked.request == request)
+        else {
             return;
-        }
-        let took = (self.now_ms - self.explore.asked_ms).max(1.0);
-        let count = rows.len().max(1) as f64;
-        let next = (count * BETWEEN_ANSWERS_MS / took) as usize;
-        self.explore.at_once = next.clamp(1, MOST_AT_ONCE).min(4 * rows.len().max(1));
+        };
+        let asked = self.explore.asked.remove(place);
+        let rows = match reply {
+            Ok(rows) => rows,
+            Err(trouble) => {
+                self.stop_exploring(effects);
+                return self.fail(Place::Explore, trouble);
+            }
+        };
+        let count = rows.len().max(1);
+        let took = (self.now_ms - asked.since_ms).max(1.0);
+        let next = (count as f64 * BETWEEN_ANSWERS_MS / took) as usize;
         self.explore.take(rows);
         self.draw_explored();
-        if self.unexplored(1).is_empty() {
-            self.took_ms = self.end(request);
-            self.said = format!("{} plans", self.explore.rows.len());
+        self.ask_rows(asked.worker, next.clamp(1, MOST_AT_ONCE.min(4 * count)), effects);
+        let (known, done) = (self.explore.rows.len(), self.explore.asked.is_empty());
+        let of = self.explore.spec.as_ref().map_or(0, |spec| spec.count());
+        let Some(task) = self.tasks.iter_mut().find(|task| task.job == Job::Explore) else {
             return;
+        };
+        task.text = format!("Planning: {known} of {of}");
+        if done {
+            let request = task.request;
+            self.took_ms = self.end(request);
+            self.said = format!("{known} plans");
         }
-        let count = self.explore.spec.as_ref().map_or(0, |spec| spec.count());
-        let text = format!("Planning: {} of {count}", self.explore.rows.len());
-        let next = self.next_request();
-        // It is one task to a person, and its time goes on.
-        if let Some(task) = self.tasks.iter_mut().find(|task| task.job == Job::Explore) {
-            (task.request, task.text) = (next, text);
-        }
-        self.ask_rows(next, effects);
+    }
+
+    /// Nothing more is asked for; what is known stays.
+    pub(super) fn stop_exploring(&mut self, effects: &mut Vec<Effect>) {
+        self.explore.asked.clear();
+        self.tasks.retain(|task| task.job != Job::Explore);
+        effects.push(Effect::EndSweepers);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{request_of, started};
+    use super::super::tests::started;
     use super::super::{Doer, Event};
     use super::*;
     use crate::message::ImportReply;
@@ -206,12 +250,12 @@ mod tests {
         SweepRow { key: key.clone(), macs: None, parameters: None, plan: None, problem: None }
     }
 
-    fn asked(effects: &[Effect]) -> (u32, Vec<SweepKey>) {
+    fn asked(effects: &[Effect]) -> Vec<(u32, Vec<SweepKey>)> {
         let sweep = |effect: &Effect| match effect {
-            Effect::Sweep(request, keys, _) => Some((*request, keys.clone())),
+            Effect::Sweep { request, keys, .. } => Some((*request, keys.clone())),
             _ => None,
         };
-        effects.iter().find_map(sweep).unwrap()
+        effects.iter().filter_map(sweep).collect()
     }
 
     fn answer(state: &mut State, request: u32, keys: &[SweepKey]) -> Vec<Effect> {
@@ -222,7 +266,7 @@ mod tests {
     fn shown(text: &str) -> (State, Vec<Effect>) {
         let (mut state, _) = started("");
         let effects = state.update(Event::Show(View::Explore));
-        assert!(request_of(&effects) > 0, "it begins by itself");
+        assert_eq!(asked(&effects).len(), SWEEPERS, "it begins by itself");
         state.update(Event::Stop(Doer::Sweeper));
         let spec = Box::new(ExploreSpec::parse(text));
         state.update(Event::Explore(ExploreEvent::Set(spec)));
@@ -232,42 +276,54 @@ mod tests {
 
     #[test]
     fn rows_come_one_at_first_and_then_as_many_as_there_is_time_for() {
-        let (mut state, effects) = shown("m:vww;b:a,b,c;s:auto,swap");
-        let (request, keys) = asked(&effects);
-        assert_eq!(keys.len(), 1);
+        let (mut state, effects) = shown("m:vww;b:a,b,c,d;s:auto,swap");
+        let both = asked(&effects);
+        assert_eq!(both.iter().map(|(_, keys)| keys.len()).collect::<Vec<_>>(), [1, 1]);
         state.now_ms += 10.0;
-        let effects = answer(&mut state, request, &keys);
-        let (request, keys) = asked(&effects);
+        let [(request, keys)] = &asked(&answer(&mut state, both[0].0, &both[0].1))[..] else {
+            panic!()
+        };
         assert_eq!(keys.len(), 4, "it was quick");
-        assert!(state.task(Job::Explore).unwrap().text.contains("1 of 6"));
+        assert!(state.task(Job::Explore).unwrap().text.contains("1 of 8"));
         state.now_ms += 5_000.0;
-        let effects = answer(&mut state, request, &keys);
-        let (request, keys) = asked(&effects);
-        assert_eq!(keys.len(), 1, "it was slow");
-        assert!(answer(&mut state, request, &keys).is_empty());
-        assert!(state.task(Job::Explore).is_none() && state.explore.rows.len() == 6);
+        let [(last, few)] = &asked(&answer(&mut state, *request, keys))[..] else { panic!() };
+        assert_eq!(few.len(), 1, "it was slow");
+        let [(rest, one)] = &asked(&answer(&mut state, both[1].0, &both[1].1))[..] else {
+            panic!()
+        };
+        assert!(answer(&mut state, *last, few).is_empty());
+        assert!(state.task(Job::Explore).is_some(), "the other worker has one left");
+        assert!(answer(&mut state, *rest, one).is_empty());
+        assert!(state.task(Job::Explore).is_none() && state.explore.rows.len() == 8);
+        assert!(answer(&mut state, *rest, one).is_empty(), "an answer that nobody waits for");
     }
 
     #[test]
     fn what_is_known_is_not_planned_again() {
         let (mut state, effects) = shown("m:vww;b:a;s:auto");
-        let (request, keys) = asked(&effects);
-        answer(&mut state, request, &keys);
+        let [(request, keys)] = &asked(&effects)[..] else { panic!("one row, one worker") };
+        answer(&mut state, *request, keys);
         let more = Box::new(ExploreSpec::parse("m:vww;b:a;s:auto,swap"));
         state.update(Event::Explore(ExploreEvent::Set(more)));
         assert_eq!(state.explore.rows.len(), 1);
-        let (_, keys) = asked(&state.update(Event::Explore(ExploreEvent::Begin)));
+        let effects = state.update(Event::Explore(ExploreEvent::Begin));
+        let [(request, keys)] = &asked(&effects)[..] else { panic!("{effects:?}") };
         assert_eq!(keys[0].strategy, "swap");
+        let trouble = crate::message::trouble("no", "", "");
+        let effects = state.update(Event::Imported(*request, Err(trouble)));
+        assert_eq!(effects, [Effect::EndSweepers]);
+        assert!(state.trouble(Place::Explore).is_some() && state.task(Job::Explore).is_none());
+        assert_eq!(state.explore.rows.len(), 1, "what was known stays");
     }
 
     #[test]
     fn pins_and_links_stay() {
         let (mut state, effects) = shown("m:vww;b:a;s:auto");
-        let (request, keys) = asked(&effects);
-        answer(&mut state, request, &keys);
+        let [(request, keys)] = &asked(&effects)[..] else { panic!("{effects:?}") };
+        answer(&mut state, *request, keys);
         let pin = || Event::Explore(ExploreEvent::Pin(keys[0].clone()));
         state.update(pin());
-        assert_eq!(state.explore.pinned, keys);
+        assert_eq!(state.explore.pinned, *keys);
         state.update(pin());
         assert!(state.explore.pinned.is_empty());
         assert!(state.fragment().text().contains("explore=m:vww;b:a;s:auto"));

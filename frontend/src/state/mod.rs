@@ -39,7 +39,7 @@ pub use compare::{Beside, Compare, Plans, Tried};
 pub use desk::{Desk, DeskEvent, Heard, Measurement};
 pub use event::{Effect, Event, Kept};
 pub use exits::{ExitsStudy, LabelledFiles, check_images};
-pub use explore::{BUDGETS, Explore, ExploreEvent, ExploreSpec, MOST_PLANS, OPEN, Shows};
+pub use explore::{BUDGETS, Explore, ExploreEvent, ExploreSpec, MOST_PLANS, OPEN, SWEEPERS, Shows};
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
@@ -412,7 +412,7 @@ impl State {
             Doer::Float => effects.push(Effect::EndFloat),
             // It rests between steps, and what it found can be gone on with.
             Doer::Search => {}
-            Doer::Sweeper => effects.push(Effect::EndSweeper),
+            Doer::Sweeper => self.stop_exploring(effects),
             Doer::Planner => {
                 self.stop_comparing();
                 effects.push(Effect::EndPlanner);

@@ -288,13 +288,16 @@ impl State {
         reply: Result<ImportReply, Diagnostic>,
         effects: &mut Vec<Effect>,
     ) {
+        if self.explore.is_asked(request) {
+            let rows = reply.map(|reply| match reply {
+                ImportReply::Swept(rows) => rows,
+                _ => Vec::new(),
+            });
+            return self.swept(request, rows, effects);
+        }
         let Some(job) = self.tasks.iter().find(|t| t.request == request).map(|t| t.job) else {
             return;
         };
-        // Its task goes on with the next rows.
-        if let Ok(ImportReply::Swept(rows)) = reply {
-            return self.swept(request, rows, effects);
-        }
         let took = self.end(request).unwrap_or_default();
         match (job, reply) {
             (Job::Open, Ok(ImportReply::Opened(facts))) => self.opened(facts, took, effects),

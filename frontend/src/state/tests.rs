@@ -57,7 +57,6 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
         | Effect::Plan(request, _)
         | Effect::BeginSearch(request, ..)
         | Effect::GoOnSearching(request, _)
-        | Effect::Sweep(request, ..)
         | Effect::PrepareSample(request, _)
         | Effect::StartRun { request, .. }
         | Effect::MakeStores(request, _)

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tilewright_report::{MARKS, Point, Scale, Scatter, tick_text};
+use tilewright_report::{COLOURS, Point, Scale, Scatter, mark_of, tick_text};
 use yew::prelude::*;
 
 use super::chart::{px, use_width};
@@ -98,13 +98,13 @@ fn keys(scatter: &Scatter) -> Html {
 }
 
 fn form_class(index: usize) -> String {
-    format!("series-{}", index % MARKS.len())
+    format!("series-{}", index % COLOURS)
 }
 
 /// A series' mark, this many times as large as in print.
 fn form(index: usize, [x, y]: [f64; 2], times: f64) -> [String; 2] {
     let place = format!("translate({} {}) scale({})", px(x), px(y), px(times));
-    [MARKS[index % MARKS.len()].to_owned(), place]
+    [mark_of(index).to_owned(), place]
 }
 
 fn drawing(props: &Props, lit: &UseStateHandle<Option<Picked>>, width: f64) -> Html {
@@ -159,7 +159,7 @@ fn drawing(props: &Props, lit: &UseStateHandle<Option<Picked>>, width: f64) -> H
             { for scatter.series.iter().enumerate().rev().map(|(series, of)| html! {
                 <g key={series}>
                     if of.is_joined {
-                        <polyline class={format!("scatter-line line-{}", series % MARKS.len())}
+                        <polyline class={format!("scatter-line line-{}", series % COLOURS)}
                             points={line(&mut of.points.iter().map(|point| [point.x, point.y]))} />
                     }
                     { for of.points.iter().enumerate().filter_map(|(point, of)| {
