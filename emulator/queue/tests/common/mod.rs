@@ -1,0 +1,64 @@
+//! Jobs and contents for the tests of every kind of queue.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use tilewright_queue::{
+    Claim, Content, Database, Ended, Job, JobState, JobView, Limits, Location, Queue, hash_of,
+    new_id,
+};
+
+pub const KIND: &str = "test/1";
+
+pub fn short() -> Limits {
+    Limits { lease: Duration::from_millis(150), ..Limits::default() }
+}
+
+pub fn file(path: &Path, limits: Limits) -> Database {
+    Database::open(Location::File(path.to_owned()), limits).unwrap()
+}
+
+pub fn job(key: &str, owner: &str) -> Job {
+    Job {
+        id: new_id().unwrap(),
+        kind: KIND.to_owned(),
+        payload: key.as_bytes().to_vec(),
+        key: key.to_owned(),
+        owner: owner.to_owned(),
+    }
+}
+
+/// Submits a job without contents; its id.
+pub fn submit(queue: &Database, key: &str) -> String {
+    let job = job(key, "me");
+    queue.submit(&job, &[]).unwrap();
+    job.id
+}
+
+pub fn with_content<T>(bytes: &[u8], what: impl FnOnce(Content<'_>) -> T) -> T {
+    let read = |from: usize, length: usize| Ok(bytes[from..from + length].to_vec());
+    what(Content { hash: hash_of([bytes]), length: bytes.len(), read: &read })
+}
+
+pub fn claim(queue: &Database, worker: &str) -> Claim {
+    queue.claim(worker, &[KIND]).unwrap().expect("a job waits")
+}
+
+/// Ends a claim with a result.
+pub fn done(queue: &Database, claim: &Claim, key: &str, bytes: &[u8]) -> bool {
+    with_content(bytes, |result| {
+        queue.finish(claim, &Ended::Done { key, result, beside: Vec::new() }).unwrap()
+    })
+}
+
+pub fn look(queue: &Database, id: &str) -> JobView {
+    queue.look(id).unwrap().expect("the job is known")
+}
+
+pub fn result(queue: &Database, id: &str) -> Vec<u8> {
+    let view = look(queue, id);
+    assert_eq!(view.state, JobState::Done);
+    queue.whole_content(&view.result.unwrap(), 1 << 30).unwrap()
+}
