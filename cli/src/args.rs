@@ -85,6 +85,8 @@ pub enum Command {
     Allocate(Allocate),
     /// Serve the page with its emulator
     Serve(Serve),
+    /// Do emulated runs for servers on this or other machines
+    Worker(Serve),
 }
 
 #[derive(Debug, Args)]
@@ -551,7 +553,7 @@ pub struct Allocate {
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
 pub struct Serve {
-    /// What the server takes: `tilewright serve --help`
+    /// What it takes: `tilewright serve --help`, `tilewright worker --help`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
     pub options: Vec<OsString>,
 }

@@ -80,6 +80,7 @@ pub fn run(compare: Option<CompareFloat>) -> ExitCode {
         Command::Order(options) => commands::order::order(&options),
         Command::Allocate(options) => commands::allocate::allocate(&options),
         Command::Serve(options) => commands::serve::serve(&options),
+        Command::Worker(options) => commands::serve::worker(&options),
     };
     match said {
         Ok(said) => print(&said),

@@ -52,9 +52,10 @@ fn help_names_all_commands() {
     let output = tilewright(&["--help"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();
-    for command in
-        ["boards", "zoo", "inspect", "plan", "run", "verify", "image", "order", "allocate", "serve"]
-    {
+    for command in [
+        "boards", "zoo", "inspect", "plan", "run", "verify", "image", "order", "allocate", "serve",
+        "worker",
+    ] {
         assert!(text.contains(command), "{command} in {text}");
     }
 }

@@ -33,8 +33,17 @@ impl Server {
     /// If it does not greet.
     #[must_use]
     pub fn start(environment: &[(&str, &str)]) -> Self {
+        Self::start_on("temporary", environment)
+    }
+
+    /// The same, with runs in this queue.
+    ///
+    /// # Panics
+    /// If it does not greet.
+    #[must_use]
+    pub fn start_on(queue: &str, environment: &[(&str, &str)]) -> Self {
         let mut child = program()
-            .args(["serve", "--addr", "127.0.0.1:0"])
+            .args(["serve", "--addr", "127.0.0.1:0", "--queue", queue])
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())

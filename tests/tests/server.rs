@@ -8,6 +8,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -215,12 +216,20 @@ fn runs(process: u32) -> bool {
         .is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| !rest.starts_with(" Z")))
 }
 
+/// Numbers uploads.
+static UPLOADS: AtomicU32 = AtomicU32::new(0);
+
 /// Uploads until the server has a worker; its process id.
 fn some_worker(server: &Server, digit: &Digit, ids: &mut Vec<String>) -> u32 {
     let until = Instant::now() + LIMIT;
     loop {
         assert!(Instant::now() < until, "no worker was seen");
-        let (status, accepted) = server.upload(BOARD, &digit.parts());
+        // What was run before is not run again: bytes behind the picture's end make another input of it.
+        let number = UPLOADS.fetch_add(1, Ordering::Relaxed).to_le_bytes();
+        let input = [&digit.input[..], &number].concat();
+        let mut parts = digit.parts();
+        parts[2].bytes = &input;
+        let (status, accepted) = server.upload(BOARD, &parts);
         if status == 202 {
             ids.push(accepted["id"].as_str().unwrap().to_owned());
         }
@@ -266,6 +275,24 @@ fn a_server_that_is_killed_leaves_no_worker() {
         assert!(Instant::now() < until, "worker {worker} runs on");
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn a_server_that_is_killed_and_started_again_does_what_it_had_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = folder.path().join("queue.sqlite");
+    let queue = queue.to_str().unwrap();
+    let mut ids = Vec::new();
+    {
+        let server = Server::start_on(queue, &[]);
+        some_worker(&server, &Digit::new(), &mut ids);
+        kill(server.process());
+    }
+    let server = Server::start_on(queue, &[]);
+    for id in &ids {
+        assert_eq!(server.wait(id, LIMIT)["state"], "finished");
+    }
+    without_workers(&server);
 }
 
 #[test]

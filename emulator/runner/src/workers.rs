@@ -1,6 +1,7 @@
 //! Jobs run by worker processes.
 
 use std::env;
+use std::path::PathBuf;
 use tilewright_report::sentence;
 
 use tilewright_app::{Blame, Cancel, Diagnostic};
@@ -47,6 +48,12 @@ impl Workers {
     #[must_use]
     pub fn new(dist: &Dist) -> Self {
         Self { dist: dist.clone() }
+    }
+
+    /// The program that a job would run in now, if there is one.
+    #[must_use]
+    pub fn program(dist: &Dist) -> Option<PathBuf> {
+        env::var_os(VARIABLE).map(PathBuf::from).or_else(|| dist.worker().ok())
     }
 
     fn runner(&self) -> Result<Runner, Diagnostic> {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tilewright_app::{Bounds, RunOptions};
+use tilewright_queue::{Database, Limits};
 use tilewright_runner::WorkerLimits;
 
 /// Limits; the defaults suit one person's computer.
@@ -51,22 +52,36 @@ pub struct Config {
     pub console_bytes: u64,
     /// A run to which nobody listens and for which nobody asks is cancelled after this time.
     pub vanish: Duration,
-    /// Results kept at most.
+    /// Results kept in memory at most.
     pub keep_count: usize,
-    /// Bytes of results kept at most, roughly.
+    /// Bytes of results kept in memory at most, roughly.
     pub keep_bytes: usize,
-    /// Age at which a result is dropped.
+    /// Age at which a result is dropped from memory.
     pub keep_age: Duration,
 }
 
 impl Config {
+    /// What a queue keeps that is gone when the server ends.
+    #[must_use]
+    pub fn temporary(&self) -> Limits {
+        let (count, bytes) = (self.keep_count as u64, self.keep_bytes as u64);
+        Limits { age: self.keep_age, count, bytes, ..Limits::default() }
+    }
+
     /// How long results can be had, for people.
-    pub(crate) fn kept(&self) -> String {
+    pub(crate) fn kept(&self, queue: &Database) -> String {
+        let Limits { age, count, bytes, .. } = queue.limits();
+        let last = format!("the last {count} runs and {} MiB of results", bytes >> 20);
+        if !queue.location().lasts() {
+            return format!(
+                "until the server ends, {} minutes at most: {last}",
+                age.as_secs() / 60
+            );
+        }
         format!(
-            "in the server's memory only: {} minutes at most, the last {} runs, and not beyond the \
-             server's end",
-            self.keep_age.as_secs() / 60,
-            self.keep_count
+            "in {}, also when the server is started again: {} days at most after they were last asked for, {last}",
+            queue.location(),
+            age.as_secs() / 86_400
         )
     }
 }

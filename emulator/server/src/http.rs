@@ -12,7 +12,7 @@ mod protection;
 mod run_routes;
 mod upload;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -28,8 +28,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
-use crate::pipeline::Pipeline;
-use crate::runs::Runs;
+use crate::jobs::Doer;
+use crate::runs::{Run, Runs, work};
 
 pub use guard::Origins;
 pub use layers::encoded_layers;
@@ -43,36 +43,25 @@ pub struct Shared(Arc<Inner>);
 
 struct Inner {
     runs: Arc<Runs>,
-    config: Config,
-    dist: Dist,
     boards: Vec<Board>,
-    executor: Arc<dyn Execute>,
-    pipeline: Arc<dyn Pipeline>,
-    engine: OnceLock<String>,
+    doer: Arc<Doer>,
     looks: Semaphore,
     downloads: Arc<Semaphore>,
 }
 
 impl Shared {
-    /// Call within a tokio runtime. `executor` says whether jobs can be run at all.
+    /// Call within a tokio runtime: as many workers as the limits say begin to do jobs.
     #[must_use]
-    pub fn new(
-        config: Config,
-        dist: Dist,
-        boards: Vec<Board>,
-        executor: Arc<dyn Execute>,
-        pipeline: Arc<dyn Pipeline>,
-    ) -> Self {
+    pub fn new(doer: Doer, boards: Vec<Board>) -> Self {
+        let doer = Arc::new(doer);
+        let runs = Runs::new(Arc::clone(&doer));
+        work(&runs, doer.config.workers);
         Self(Arc::new(Inner {
-            runs: Runs::new(&config),
-            dist,
+            runs,
             boards,
-            executor,
-            pipeline,
-            engine: OnceLock::new(),
             looks: Semaphore::new(LOOKS),
-            downloads: Arc::new(Semaphore::new(config.downloads)),
-            config,
+            downloads: Arc::new(Semaphore::new(doer.config.downloads)),
+            doer,
         }))
     }
 
@@ -81,13 +70,26 @@ impl Shared {
         &self.0.runs
     }
 
+    /// The run with this id.
+    async fn find(&self, id: String) -> Result<Arc<Run>, Diagnostic> {
+        let runs = Arc::clone(self.runs());
+        tokio::task::spawn_blocking(move || runs.find(&id))
+            .await
+            .unwrap_or_else(|_| Err(Diagnostic::ours("Looking for it ended by a panic.", "run")))
+    }
+
     /// The limits.
     pub(crate) fn config(&self) -> &Config {
-        &self.0.config
+        &self.0.doer.config
+    }
+
+    /// How long results can be had, for people.
+    fn kept(&self) -> String {
+        self.config().kept(&self.0.doer.queue)
     }
 
     fn dist(&self) -> &Dist {
-        &self.0.dist
+        &self.0.doer.dist
     }
 
     fn boards(&self) -> &[Board] {
@@ -95,21 +97,12 @@ impl Shared {
     }
 
     fn executor(&self) -> &Arc<dyn Execute> {
-        &self.0.executor
-    }
-
-    fn pipeline(&self) -> &Arc<dyn Pipeline> {
-        &self.0.pipeline
+        &self.0.doer.executor
     }
 
     /// What emulates, name and version; nothing until a run has said it.
     fn engine(&self) -> Option<String> {
-        self.0.engine.get().cloned()
-    }
-
-    fn learn_engine(&self, engine: String) {
-        // Others have said the same before.
-        let _ = self.0.engine.set(engine);
+        self.0.doer.engine()
     }
 
     /// Waits until an upload may be looked at.

@@ -17,7 +17,7 @@ use crate::upload::{Part, Upload};
 
 pub use child::run_for_server;
 pub use same_process::SameProcess;
-pub use separate_process::SeparateProcess;
+pub use separate_process::{SeparateProcess, this_program};
 
 /// What is to be seen.
 #[derive(Debug)]

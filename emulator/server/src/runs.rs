@@ -2,10 +2,12 @@
 
 mod admission;
 mod events;
+mod labour;
 mod run;
 mod store;
 
 pub use admission::{Admission, Room};
 pub use events::RunEvent;
+pub use labour::work;
 pub use run::{Kept, Listener, Phase, Run, RunProgress, fault_problem};
-pub use store::{Runs, Work};
+pub use store::Runs;

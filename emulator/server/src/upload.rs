@@ -10,8 +10,6 @@ use tilewright_protocol::Mode;
 
 /// Bytes that stay in memory: small uploads need no file.
 const IN_MEMORY: usize = 32 << 10;
-/// Bytes that are read at a time.
-const PIECE: usize = 256 << 10;
 
 /// An upload whose parts are of type `B`: [`Part`]s in the server, their lengths on the way to the
 /// process that does the run, bytes there.
@@ -125,6 +123,14 @@ pub struct Part {
 }
 
 impl Part {
+    /// Bytes that are read at a time.
+    pub const PIECE: usize = 256 << 10;
+
+    /// Where its pieces start.
+    pub fn starts(&self) -> impl Iterator<Item = usize> + use<> {
+        (0..self.length).step_by(Self::PIECE)
+    }
+
     /// Adds bytes to the last part.
     ///
     /// # Errors
@@ -165,8 +171,7 @@ impl Part {
 
     /// All bytes, a piece at a time; an empty piece if one cannot be read.
     pub fn pieces(self) -> impl Iterator<Item = Vec<u8>> {
-        let starts = (0..self.length).step_by(PIECE);
-        starts.map(move |start| self.read(start, PIECE).unwrap_or_default())
+        self.starts().map(move |start| self.read(start, Self::PIECE).unwrap_or_default())
     }
 }
 
@@ -177,7 +182,7 @@ mod tests {
     #[test]
     fn parts_lie_one_behind_the_other_and_are_read_as_they_came() {
         let spool = Spool::default();
-        let large: Vec<u8> = (0..3 * PIECE + 5).map(|index| index as u8).collect();
+        let large: Vec<u8> = (0..3 * Part::PIECE + 5).map(|index| index as u8).collect();
         let mut upload = Upload::default();
         for (bytes, place) in [(&large[..7], &mut upload.input), (&large[..], &mut upload.model)] {
             let mut part = spool.part().unwrap();

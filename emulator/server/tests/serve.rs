@@ -94,3 +94,28 @@ fn a_taken_address_is_named() {
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains(&server.address) && text.contains("--addr"), "{text}");
 }
+
+#[test]
+fn a_queue_that_cannot_be_used_is_named() {
+    let dist = tempfile::tempdir().unwrap();
+    let wrong = dist.path().join("wrong.sqlite");
+    std::fs::write(&wrong, b"no database at all, but long enough to be taken for one").unwrap();
+    for (queue, says) in [
+        (wrong.to_str().unwrap(), "wrong.sqlite"),
+        ("mysql://me:secret@host/runs", "sqlite: and postgres:"),
+        ("postgres://me:secret@127.0.0.1:1/runs", "127.0.0.1:1/runs"),
+    ] {
+        for words in
+            [&["--addr", "127.0.0.1:0", "--queue", queue][..], &["worker", "--queue", queue]]
+        {
+            let output = Command::new(assert_cmd::cargo::cargo_bin("tilewright-server"))
+                .args(words)
+                .env("TILEWRIGHT_DIST", dist.path())
+                .output()
+                .unwrap();
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert_ne!(output.status.code(), Some(0), "{text}");
+            assert!(text.contains(says) && !text.contains("secret"), "{text}");
+        }
+    }
+}

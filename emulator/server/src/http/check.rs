@@ -1,47 +1,29 @@
-//! What is said of an upload before its run waits for others, and what its run then does.
+//! What is said of an upload before its run waits for others.
 
 use std::io;
 
-use axum::body::Bytes;
-use tilewright_app::{Blame, Diagnostic, Package, PlanFile, StoreStart};
+use tilewright_app::{Blame, Diagnostic, PlanFile, StoreStart};
 use tilewright_board::Board;
 
 use super::Shared;
-use crate::pipeline::{Errand, Left};
-use crate::runs::{Kept, Work};
 use crate::upload::{Part, Upload};
 
-/// The work of a run of `upload` on `board`. What can be said of the upload without much work or
-/// memory is said here.
+/// Says what can be said of an upload without much work or memory.
 ///
 /// # Errors
 /// What is wrong with the upload.
-pub fn work(shared: &Shared, board: Board, upload: Upload<Part>) -> Result<Work, Diagnostic> {
-    // Without firmware there is nothing to run; its bytes are read when the run's turn has come.
+pub fn check(shared: &Shared, board: &Board, upload: &Upload<Part>) -> Result<(), Diagnostic> {
+    // Without firmware there is nothing to run.
     if !shared.dist().has_firmware(&board.id) {
         shared.dist().firmware(&board.id)?;
     }
     if let Some(image) = &upload.image {
-        check_image(&board, image, &upload)?;
+        check_image(board, image, upload)?;
     }
     if let Some(name) = &upload.zoo {
         tilewright_app::zoo::network(name)?;
     }
-    let shared = shared.clone();
-    Ok(Box::new(move |progress, cancel| {
-        let (config, dist) = (shared.config().clone(), shared.dist().clone());
-        let errand = Errand { config, dist, board: board.id.clone(), upload };
-        let left = shared.pipeline().run(errand, progress, cancel)?;
-        let Left { engine, summary, fault, result, layers, plan } = left;
-        shared.learn_engine(engine);
-        Ok(Kept {
-            summary,
-            fault,
-            result: Bytes::from(result),
-            layers: layers.map(|file| Bytes::from(file.0)),
-            package: Package::new(shared.dist().firmware(&board.id)?, &board, plan),
-        })
-    }))
+    Ok(())
 }
 
 fn check_image(board: &Board, image: &Part, upload: &Upload<Part>) -> Result<(), Diagnostic> {

@@ -62,9 +62,11 @@ pub async fn follow(
     headers: HeaderMap,
     traffic: Option<Extension<Arc<Traffic>>>,
 ) -> Result<Response, Refusal> {
-    let run = shared.runs().find(&id)?;
+    let run = shared.find(id).await?;
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
     let after = last.or(resume.after).unwrap_or(0);
+    // A server that was started again numbers a run's events anew.
+    let after = if after > run.last_event() { 0 } else { after };
     if run.has_said_all(after) {
         // What tells a browser not to connect again.
         return Ok(StatusCode::NO_CONTENT.into_response());

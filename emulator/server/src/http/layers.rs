@@ -31,7 +31,7 @@ pub async fn layers(
     State(shared): State<Shared>,
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
-    let done = finished(&shared, &id)?;
+    let done = finished(&shared, &id).await?;
     let layers = done.layers.as_ref().ok_or_else(|| {
         Diagnostic::new(
             Blame::NotFound,

@@ -91,7 +91,7 @@ fn status(code: StatusCode, shared: &Shared, run: &Run) -> Result<Response, Refu
         instruction_limit: shared.config().instructions,
         problem: now.problem,
         links: Links::of(run.id()),
-        kept: shared.config().kept(),
+        kept: shared.kept(),
         result: None,
     };
     let mut head = serde_json::to_string(&status)
@@ -108,8 +108,8 @@ fn status(code: StatusCode, shared: &Shared, run: &Run) -> Result<Response, Refu
 ///
 /// # Errors
 /// If there is no such run, or it has no result.
-pub fn finished(shared: &Shared, id: &str) -> Result<Arc<Kept>, Diagnostic> {
-    let now = shared.runs().find(id)?.look();
+pub async fn finished(shared: &Shared, id: &str) -> Result<Arc<Kept>, Diagnostic> {
+    let now = shared.find(id.to_owned()).await?.look();
     now.done.ok_or_else(|| {
         let (error, what_to_do) = if now.phase.is_over() {
             ("The run left no result.", "Its state says why.")
@@ -133,7 +133,7 @@ pub async fn show(
     State(shared): State<Shared>,
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
-    let run = shared.runs().find(&id)?;
+    let run = shared.find(id).await?;
     status(StatusCode::OK, &shared, &run)
 }
 
@@ -152,8 +152,11 @@ pub async fn cancel(
     State(shared): State<Shared>,
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
-    let run = shared.runs().find(&id)?;
-    shared.runs().cancel(&run);
+    let run = shared.find(id).await?;
+    let (runs, ending) = (Arc::clone(shared.runs()), Arc::clone(&run));
+    tokio::task::spawn_blocking(move || runs.cancel(&ending))
+        .await
+        .unwrap_or_else(|_| Err(Diagnostic::ours("Cancelling ended by a panic.", "run")))?;
     status(StatusCode::ACCEPTED, &shared, &run)
 }
 
@@ -172,7 +175,7 @@ pub async fn elf(
     State(shared): State<Shared>,
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
-    download(&shared, &id, "elf", "application/x-elf", |image| Ok(image.elf))
+    download(&shared, &id, "elf", "application/x-elf", |image| Ok(image.elf)).await
 }
 
 /// The image that ran, as flash contents
@@ -191,7 +194,7 @@ pub async fn bin(
     State(shared): State<Shared>,
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
-    download(&shared, &id, "bin", "application/octet-stream", |image| Ok(image.bin))
+    download(&shared, &id, "bin", "application/octet-stream", |image| Ok(image.bin)).await
 }
 
 /// The image that ran, as Intel HEX
@@ -213,18 +216,19 @@ pub async fn hex(
         let text = image.hex().map_err(|error| sentence(&error.to_string()))?;
         Ok(text.into_bytes())
     })
+    .await
 }
 
 /// A file that is made of a run's image, for one client. So few are made at a time, and a place is
 /// taken until the file has been sent or the client is gone.
-fn download(
+async fn download(
     shared: &Shared,
     id: &str,
     ending: &str,
     media: &'static str,
     file: impl FnOnce(FirmwareImage) -> Result<Vec<u8>, String>,
 ) -> Result<Response, Refusal> {
-    let done = finished(shared, id)?;
+    let done = finished(shared, id).await?;
     let place = shared.download()?;
     let ours = |error: String| Diagnostic::ours(error, format!("run {id}"));
     let bytes = file(done.package.image()?).map_err(ours)?;

@@ -99,8 +99,9 @@ pub struct UploadParts {
 ///
 /// Uploads a plan image or a model, and queues its run. The answer is immediate; follow
 /// `links.events` or ask `links.run`. A run to which nobody listens and for which nobody asks
-/// for a minute is cancelled. Results live in the server's memory only: they are gone with the
-/// server, and `kept` says when before that.
+/// for a minute is cancelled. What has the same model, plan, input and firmware as a run before is not run
+/// again: its result is there at once. `kept` says how long results can be had, and whether a server that is started
+/// again has them still.
 #[utoipa::path(
     post, path = "/api/runs", tag = "runs",
     params(("board" = String, Query, description = "Board id")),
@@ -165,20 +166,16 @@ async fn submit(
     room: Room,
 ) -> Result<Accepted, Diagnostic> {
     let admission = shared.runs().admit(peer, room)?;
-    let (inner, id) = (shared.clone(), board.id.clone());
+    let inner = shared.clone();
     let looking = shared.looking().await;
-    let work = tokio::task::spawn_blocking(move || super::check::work(&inner, board, upload))
-        .await
-        .unwrap_or_else(|_| {
-            Err(Diagnostic::ours("Reading the upload ended by a panic.", "upload"))
-        })?;
-    drop(looking);
-    let run = shared.runs().submit(admission, &id, work);
-    Ok(Accepted {
-        id: run.id().to_owned(),
-        links: Links::of(run.id()),
-        kept: shared.config().kept(),
+    let run = tokio::task::spawn_blocking(move || {
+        super::check::check(&inner, &board, &upload)?;
+        inner.runs().submit(admission, &board.id, upload)
     })
+    .await
+    .unwrap_or_else(|_| Err(Diagnostic::ours("Reading the upload ended by a panic.", "upload")))?;
+    drop(looking);
+    Ok(Accepted { id: run.id().to_owned(), links: Links::of(run.id()), kept: shared.kept() })
 }
 
 fn find_board(shared: &Shared, id: Option<&str>) -> Result<tilewright_board::Board, Diagnostic> {

@@ -29,15 +29,20 @@ impl SeparateProcess {
     /// # Errors
     /// If the system does not say what program this is.
     pub fn new(word: &'static str) -> Result<Self, Diagnostic> {
-        // Linux has the program that runs under this name also when another was built in its place.
-        let program = if cfg!(target_os = "linux") {
-            PathBuf::from("/proc/self/exe")
-        } else {
-            std::env::current_exe()
-                .map_err(|error| Diagnostic::ours(format!("{error}."), "this program"))?
-        };
-        Ok(Self { program, word })
+        Ok(Self { program: this_program()?, word })
     }
+}
+
+/// The file of this program.
+///
+/// # Errors
+/// If the system does not say which it is.
+pub fn this_program() -> Result<PathBuf, Diagnostic> {
+    // Linux has the program that runs under this name also when another was built in its place.
+    if cfg!(target_os = "linux") {
+        return Ok(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe().map_err(|error| Diagnostic::ours(format!("{error}."), "this program"))
 }
 
 impl Pipeline for SeparateProcess {

@@ -119,6 +119,11 @@ impl EventLog {
         self.events.len()
     }
 
+    /// Number of the last event.
+    pub const fn last(&self) -> u64 {
+        self.last
+    }
+
     /// The next events with numbers past `after`: not all of them, for many may listen.
     pub fn since(&self, after: u64) -> Vec<RunEvent> {
         let first = self.events.partition_point(|event| event.id <= after);

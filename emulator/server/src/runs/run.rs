@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tilewright_app::{Blame, Cancel, Diagnostic, Package, Progress, Stage};
+use tilewright_app::{Blame, Diagnostic, Package, Progress, Stage};
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
@@ -64,7 +64,7 @@ impl Kept {
 }
 
 /// How far a run is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunProgress {
     /// What is done now.
     pub stage: Option<Stage>,
@@ -95,6 +95,7 @@ struct State {
     log: EventLog,
     seen: Instant,
     over: Option<Instant>,
+    is_left: bool,
 }
 
 /// A run that someone asked for.
@@ -102,7 +103,6 @@ struct State {
 pub struct Run {
     id: String,
     board: String,
-    cancel: Cancel,
     listeners: AtomicUsize,
     state: Mutex<State>,
     changed: watch::Sender<u64>,
@@ -129,13 +129,13 @@ impl Run {
         Self {
             id,
             board,
-            cancel: Cancel::default(),
             listeners: AtomicUsize::new(0),
             state: Mutex::new(State {
                 now,
                 log: EventLog::default(),
                 seen: Instant::now(),
                 over: None,
+                is_left: false,
             }),
             changed: watch::Sender::new(0),
         }
@@ -160,12 +160,6 @@ impl Run {
     #[must_use]
     pub fn board(&self) -> &str {
         &self.board
-    }
-
-    /// Asks for its end.
-    #[must_use]
-    pub fn cancel(&self) -> &Cancel {
-        &self.cancel
     }
 
     /// What is known of it, for a client: asking counts as a sign of life.
@@ -195,6 +189,50 @@ impl Run {
                 state.now.position = 0;
             }
         });
+    }
+
+    /// Says that it waits again: its worker vanished, or gave it back.
+    pub fn wait_again(&self) {
+        self.change(|state| {
+            if state.now.phase == Phase::Running {
+                state.now.phase = Phase::Queued;
+                state.now.progress = RunProgress::default();
+            }
+        });
+    }
+
+    /// Says how far it is, as the queue tells of a run that another process does.
+    pub fn set_progress(&self, progress: RunProgress) {
+        self.change(|state| {
+            if state.now.phase != Phase::Running || state.now.progress == progress {
+                return;
+            }
+            if let Some(stage) = progress.stage
+                && state.now.progress.stage != progress.stage
+            {
+                state.log.push_progress(&Progress::Stage(stage));
+            }
+            let RunProgress { instructions, step, .. } = progress;
+            state.log.push_progress(&Progress::Running { instructions, step });
+            state.now.progress = progress;
+        });
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn progress(&self) -> RunProgress {
+        self.state().now.progress
+    }
+
+    /// Ends the streams of its events: the server ends, the run does not.
+    pub fn leave(&self) {
+        self.change(|state| state.is_left = true);
+    }
+
+    /// Number of its last event.
+    #[must_use]
+    pub fn last_event(&self) -> u64 {
+        self.state().log.last()
     }
 
     /// Takes news of it.
@@ -306,7 +344,7 @@ impl Listener {
                 if !events.is_empty() {
                     return Some(events);
                 }
-                if state.now.phase.is_over() {
+                if state.now.phase.is_over() || state.is_left {
                     return None;
                 }
             }

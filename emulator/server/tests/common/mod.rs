@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tilewright_app::{Blame, Cancel, Diagnostic};
 use tilewright_protocol::RunOutcome;
+use tilewright_queue::{Database, Location};
 use tilewright_runner::{Dist, Execute, WorkerLimits};
-use tilewright_server::{Config, Origins, SameProcess, Shared, router};
+use tilewright_server::{Config, Doer, Origins, SameProcess, Shared, router};
 
 use axum::Router;
 use axum::body::Body;
@@ -177,8 +178,14 @@ pub struct Server {
 
 impl Server {
     pub fn new(config: Config) -> Self {
+        Self::on(config, Location::Temporary)
+    }
+
+    /// A server whose runs lie in this queue.
+    pub fn on(config: Config, location: Location) -> Self {
         let puppet = Arc::new(Puppet::default());
-        let (shared, routes, folder) = with(config, Arc::clone(&puppet) as Arc<dyn Execute>);
+        let executor = Arc::clone(&puppet) as Arc<dyn Execute>;
+        let (shared, routes, folder) = with_queue(config, executor, location);
         Self { puppet, shared, routes, folder }
     }
 
@@ -219,12 +226,22 @@ impl Server {
 }
 
 pub fn with(config: Config, executor: Arc<dyn Execute>) -> (Shared, Router, tempfile::TempDir) {
+    with_queue(config, executor, Location::Temporary)
+}
+
+fn with_queue(
+    config: Config,
+    executor: Arc<dyn Execute>,
+    location: Location,
+) -> (Shared, Router, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("firmware")).unwrap();
     std::fs::write(folder.path().join(format!("firmware/{BOARD}.elf")), fixture::elf()).unwrap();
     let boards = tilewright_board::all();
     let pipeline = Arc::new(SameProcess::new(Arc::clone(&executor)));
-    let shared = Shared::new(config, Dist::at(folder.path()), boards, executor, pipeline);
+    let queue = Database::open(location, config.temporary()).unwrap();
+    let dist = Dist::at(folder.path());
+    let shared = Shared::new(Doer::new(config, dist, executor, pipeline, Arc::new(queue)), boards);
     let routes = router(shared.clone(), Origins::of("127.0.0.1:8080".parse().unwrap()));
     (shared, routes, folder)
 }
