@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::driver::{Driver, connect};
+use crate::driver::{Driver, connect, whole};
 use crate::error::QueueError;
 use crate::location::Location;
 use crate::queue::Limits;
@@ -94,16 +94,43 @@ impl Database {
         alone: bool,
         what: impl FnOnce(&mut dyn Driver) -> Result<T, QueueError>,
     ) -> Result<T, QueueError> {
-        self.with(|driver| {
-            driver.all(driver.begin(alone))?;
-            match what(driver) {
-                Ok(done) => driver.all("COMMIT").map(|()| done),
-                Err(error) => {
-                    // A connection that is gone has undone it already.
-                    let _ = driver.all("ROLLBACK");
-                    Err(error)
-                }
-            }
-        })
+        self.with(|driver| whole(driver, alone, what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::{Content, Job, Queue, hash_of};
+
+    #[test]
+    fn a_disk_that_is_full_is_told_and_the_queue_goes_on_behind_it() {
+        let queue = Database::open(Location::Temporary, Limits::default()).unwrap();
+        let bytes = vec![7; 1 << 20];
+        let read = |from: usize, length: usize| Ok(bytes[from..from + length].to_vec());
+        let word = || "a".to_owned();
+        let job = Job { id: word(), kind: word(), payload: Vec::new(), key: word(), owner: word() };
+        let submit = || {
+            let content = Content { hash: hash_of([&bytes[..]]), length: bytes.len(), read: &read };
+            queue.submit(&job, &[content])
+        };
+        queue.with(|driver| driver.all("PRAGMA max_page_count = 60")).unwrap();
+        let error = submit().unwrap_err();
+        assert!(matches!(error, QueueError::NoRoom { .. }) && error.may_pass(), "{error}");
+        assert_eq!(queue.kept().unwrap(), (0, 0));
+        queue.with(|driver| driver.all("PRAGMA max_page_count = 6000")).unwrap();
+        submit().unwrap();
+        assert!(queue.claim("w", &["a"]).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_change_that_cannot_be_kept_is_undone() {
+        let queue = Database::open(Location::Temporary, Limits::default()).unwrap();
+        let strict = "PRAGMA foreign_keys = ON; CREATE TABLE strict (id TEXT REFERENCES jobs (id) \
+                      DEFERRABLE INITIALLY DEFERRED);";
+        queue.with(|driver| driver.all(strict)).unwrap();
+        let wrong = "INSERT INTO strict VALUES ('none')";
+        assert!(queue.whole(true, |driver| driver.all(wrong)).is_err());
+        queue.sweep().unwrap();
     }
 }

@@ -69,7 +69,7 @@ impl From<i64> for Value {
 }
 
 /// A connection. In statements `$1` is the first value, `@now` the database's time in milliseconds, `@bytes` the type
-/// of bytes, `@skip` leaves out what others have locked.
+/// of bytes, `@skip` leaves out what others have locked, `@schema` makes the place of the tables.
 pub trait Driver: Send {
     /// Does a statement; the lines of its answer.
     fn rows(&mut self, statement: &str, values: &[Value]) -> Result<Vec<Row>, QueueError>;
@@ -83,7 +83,7 @@ pub trait Driver: Send {
     /// What begins a change that holds as a whole: beside others', or alone.
     fn begin(&self, alone: bool) -> &'static str;
 
-    /// Whether there are tables of a queue.
+    /// Whether there are tables of a queue; an error if there are others in their place.
     fn has_tables(&mut self) -> Result<bool, QueueError>;
 
     /// Gives room back to the system that is not needed any more.
@@ -91,6 +91,29 @@ pub trait Driver: Send {
 
     /// Whether the connection is gone.
     fn is_lost(&self) -> bool;
+}
+
+/// Does something that holds as a whole or not at all: beside others, or alone.
+///
+/// # Errors
+/// If it cannot begin, fails, or cannot be kept. The connection can be used again in each case.
+pub fn whole<T>(
+    driver: &mut dyn Driver,
+    alone: bool,
+    what: impl FnOnce(&mut dyn Driver) -> Result<T, QueueError>,
+) -> Result<T, QueueError> {
+    let done = || {
+        driver.all(driver.begin(alone))?;
+        let done = what(driver)?;
+        driver.all("COMMIT").map(|()| done)
+    };
+    let done = done();
+    if done.is_err() {
+        // A begin may have waited in vain for a lock, and a commit may have found no room: both leave a change that is
+        // open. A connection that is gone has undone it already.
+        let _ = driver.all("ROLLBACK");
+    }
+    done
 }
 
 /// Connects.

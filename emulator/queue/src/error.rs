@@ -35,6 +35,12 @@ pub enum QueueError {
         /// The queue.
         place: String,
     },
+    /// There is no room for more on its disk.
+    #[error("the queue at {place} has no room: its disk is full")]
+    NoRoom {
+        /// The queue.
+        place: String,
+    },
     /// It was made by another version.
     #[error(
         "the queue at {place} has format {found}; this version of Tilewright reads format {known}"
@@ -78,7 +84,10 @@ impl QueueError {
     /// Whether the same may succeed later.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
-        matches!(self, Self::Away { .. } | Self::Locked { .. } | Self::Full { .. })
+        matches!(
+            self,
+            Self::Away { .. } | Self::Locked { .. } | Self::NoRoom { .. } | Self::Full { .. }
+        )
     }
 
     /// What to do about it.
@@ -89,7 +98,8 @@ impl QueueError {
                 "Give a file, such as --queue runs.sqlite, postgres://USER@HOST/DATABASE, or `temporary`."
             }
             Self::Away { .. } => "Check that the database runs and may be reached, then try again.",
-            Self::Locked { .. } => "End the program that holds the file, then try again.",
+            Self::Locked { .. } => "Try again, or end the program that holds it.",
+            Self::NoRoom { .. } => "Make room on the disk, then try again.",
             Self::ReadOnly { .. } => {
                 "Make the file and its folder writable, or name another with --queue."
             }

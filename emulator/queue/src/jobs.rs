@@ -94,6 +94,7 @@ impl Queue for Database {
             if let Some(mut row) = claimed.into_iter().next() {
                 return Ok(Some(Claim {
                     id: row.text(),
+                    kind: (*kind).to_owned(),
                     attempt: row.number(),
                     payload: row.bytes(),
                 }));
@@ -188,7 +189,7 @@ impl Database {
                 "SELECT kind, payload, state, \
                  CASE WHEN state = 'waiting' THEN (SELECT COUNT(*) FROM jobs AS earlier \
                      WHERE earlier.state = 'waiting' AND (earlier.turn, earlier.born, earlier.id) \
-                     <= (jobs.turn, jobs.born, jobs.id)) ELSE 0 END, attempt, news, problem, \
+                     <= (jobs.turn, jobs.born, jobs.id)) ELSE 0 END, attempt, lost, news, problem, \
                  (SELECT hash FROM results WHERE results.key = jobs.key) FROM jobs WHERE id = $1",
                 &[id.into()],
             )?;
@@ -198,6 +199,7 @@ impl Database {
                 state: JobState::of(&row.text()),
                 position: row.number() as usize,
                 attempts: row.number(),
+                lost: row.number(),
                 news: row.bytes(),
                 problem: row.bytes(),
                 result: row.maybe_text(),

@@ -84,6 +84,8 @@ pub struct Job {
 pub struct Claim {
     /// The job.
     pub id: String,
+    /// What it is.
+    pub kind: String,
     /// Which claim of this job it is, from 1 on.
     pub attempt: i64,
     /// What the worker is told; empty if it is longer than [`PAYLOAD_LIMIT`].
@@ -153,6 +155,8 @@ pub struct JobView {
     pub position: usize,
     /// Claims so far.
     pub attempts: i64,
+    /// Claims that ended without a word.
+    pub lost: i64,
     /// News that came with the last sign of life.
     pub news: Vec<u8>,
     /// Why it has no result.

@@ -1,13 +1,13 @@
 //! The tables, and which format they have.
 
-use crate::driver::{Driver, Row};
+use crate::driver::{Driver, Row, whole};
 use crate::error::QueueError;
 
 /// Format of the tables; another is refused.
 pub const FORMAT: i64 = 1;
 
 /// `uses` says which contents a job that is not over, or a result, needs.
-const TABLES: &str = "
+const TABLES: &str = "@schema
 CREATE TABLE format (number BIGINT NOT NULL);
 CREATE TABLE blobs (hash TEXT PRIMARY KEY, length BIGINT NOT NULL);
 CREATE TABLE pieces (hash TEXT NOT NULL, number BIGINT NOT NULL, bytes @bytes NOT NULL,
@@ -31,16 +31,15 @@ CREATE INDEX jobs_key ON jobs (key);
 /// # Errors
 /// If they are of another, or cannot be made.
 pub fn prepare(driver: &mut dyn Driver, place: &str) -> Result<(), QueueError> {
-    driver.all(driver.begin(true))?;
-    let made = make(driver, place);
-    driver.all(if made.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-    made
-}
-
-fn make(driver: &mut dyn Driver, place: &str) -> Result<(), QueueError> {
+    // Whoever finds tables waits for nobody.
     if !driver.has_tables()? {
-        driver.all(TABLES)?;
-        driver.change("INSERT INTO format (number) VALUES ($1)", &[FORMAT.into()])?;
+        whole(driver, true, |driver| {
+            if driver.has_tables()? {
+                return Ok(());
+            }
+            driver.all(TABLES)?;
+            driver.change("INSERT INTO format (number) VALUES ($1)", &[FORMAT.into()]).map(|_| ())
+        })?;
     }
     let found = driver.rows("SELECT number FROM format", &[])?;
     let found = found.into_iter().next().map_or(0, |mut row: Row| row.number());

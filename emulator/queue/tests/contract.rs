@@ -9,19 +9,12 @@ use std::time::Duration;
 
 use common::{KIND, claim, done, file, job, look, result, short, submit, with_content};
 use tilewright_queue::{
-    Beat, Content, Database, Ended, JobState, Limits, Location, Queue, QueueError, hash_of, new_id,
+    Beat, Content, Database, Ended, JobState, Limits, Location, Queue, QueueError, hash_of,
 };
 
 fn temporary(limits: Limits) -> Database {
-    let Ok(server) = std::env::var("TILEWRIGHT_POSTGRES") else {
-        return Database::open(Location::Temporary, limits).unwrap();
-    };
-    // A database of its own for each.
-    let name = format!("t{}", new_id().unwrap());
-    let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
-    client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
-    let (server, _) = server.rsplit_once('/').unwrap();
-    Database::open(Location::Postgres(format!("{server}/{name}")), limits).unwrap()
+    let location = common::database().map_or(Location::Temporary, Location::Postgres);
+    Database::open(location, limits).unwrap()
 }
 
 #[test]

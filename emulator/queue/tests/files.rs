@@ -48,6 +48,16 @@ fn what_is_no_queue_is_told() {
     let text = folder.path().join("text");
     fs::write(&text, "this is a text and no database, as anyone can see who reads it".repeat(40))
         .unwrap();
+    let foreign = folder.path().join("foreign.sqlite");
+    let other = rusqlite::Connection::open(&foreign).unwrap();
+    other.execute_batch("CREATE TABLE jobs (mine TEXT)").unwrap();
+    for path in [text.clone(), foreign.clone()] {
+        let error = Database::open(Location::File(path), Limits::default()).unwrap_err();
+        assert!(error.to_string().contains("holds something else"), "{error}");
+    }
+    let tables = "SELECT COUNT(*) FROM sqlite_master";
+    let count = other.query_row(tables, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count, 1, "what others made is left alone");
     for path in [text, folder.path().to_owned(), folder.path().join("none/queue.sqlite")] {
         let error = Database::open(Location::File(path.clone()), Limits::default()).unwrap_err();
         assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");

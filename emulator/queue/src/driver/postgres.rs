@@ -16,6 +16,8 @@ use crate::location::Location;
 
 /// How long the database may take to take a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it may take nothing of what it is sent.
+const SILENCE: Duration = Duration::from_secs(30);
 
 pub struct Postgres {
     /// There until this is dropped.
@@ -34,7 +36,9 @@ impl Postgres {
         if config.get_ssl_mode() == SslMode::Require {
             return Err(wrong("connections are not encrypted: reach the database by a tunnel"));
         }
+        // A database whose machine vanished must not hold this one for good.
         config.application_name("tilewright").keepalives_idle(Duration::from_secs(60));
+        config.keepalives_interval(PATIENCE).keepalives_retries(3).tcp_user_timeout(SILENCE);
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(PATIENCE);
         }
@@ -45,6 +49,10 @@ impl Postgres {
             "SET lock_timeout = '5s'; SET statement_timeout = '60s'; \
              SET client_min_messages = warning; SET search_path TO tilewright;",
         )?;
+        let is_read_only = this.rows("SHOW transaction_read_only", &[])?;
+        if is_read_only.into_iter().any(|mut row| row.text() == "on") {
+            return Err(QueueError::ReadOnly { place: this.place.clone() });
+        }
         Ok(this)
     }
 
@@ -73,7 +81,8 @@ impl Drop for Postgres {
 fn translated(statement: &str) -> String {
     let now = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
     let statement = statement.replace("@bytes", "BYTEA").replace("@now", now);
-    statement.replace("@skip", "FOR UPDATE SKIP LOCKED")
+    let schema = "CREATE SCHEMA IF NOT EXISTS tilewright;";
+    statement.replace("@skip", "FOR UPDATE SKIP LOCKED").replace("@schema", schema)
 }
 
 fn problem(error: &Error, place: &str) -> QueueError {
@@ -85,6 +94,9 @@ fn problem(error: &Error, place: &str) -> QueueError {
     };
     match error.code() {
         Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => QueueError::Locked { place },
+        // Two waited for each other, and this one was told to give way.
+        Some(code) if code.code().starts_with("40") => QueueError::Locked { place },
+        Some(code) if *code == SqlState::DISK_FULL => QueueError::NoRoom { place },
         Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
             QueueError::ReadOnly { place }
         }
@@ -168,7 +180,6 @@ impl Driver for Postgres {
     }
 
     fn has_tables(&mut self) -> Result<bool, QueueError> {
-        self.all("CREATE SCHEMA IF NOT EXISTS tilewright")?;
         let known = "SELECT 1::bigint FROM pg_tables \
                      WHERE schemaname = 'tilewright' AND tablename = 'format'";
         Ok(!self.rows(known, &[])?.is_empty())

@@ -12,6 +12,8 @@ use crate::location::Location;
 
 /// How long another process may hold the file.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// What is wrong with a file that somebody else made.
+const OTHER: &str = "it holds something else";
 /// Statements that are kept translated.
 const STATEMENTS: usize = 64;
 
@@ -32,7 +34,7 @@ impl Sqlite {
             // the log does not count.
             connection.execute_batch(
                 "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; \
-                 PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2048;",
+                 PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2048; PRAGMA journal_size_limit = 16777216;",
             )
         });
         ready.map_err(|error| problem(&error, &place))?;
@@ -52,13 +54,16 @@ fn problem(error: &Error, place: &str) -> QueueError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => QueueError::Locked { place },
         Some(ErrorCode::ReadOnly) => QueueError::ReadOnly { place },
+        Some(ErrorCode::DiskFull) => QueueError::NoRoom { place },
+        Some(ErrorCode::NotADatabase) => QueueError::Address { given: place, why: OTHER },
         Some(ErrorCode::CannotOpen) => QueueError::Away { place, why: error.to_string() },
         _ => QueueError::Database { place, why: error.to_string() },
     }
 }
 
 fn translated(statement: &str) -> String {
-    let statement = statement.replace('$', "?").replace("@bytes", "BLOB").replace("@skip", "");
+    let statement = statement.replace('$', "?").replace("@bytes", "BLOB");
+    let statement = statement.replace("@skip", "").replace("@schema", "");
     statement.replace("@now", "CAST(unixepoch('subsec') * 1000 AS INTEGER)")
 }
 
@@ -116,8 +121,13 @@ impl Driver for Sqlite {
     }
 
     fn has_tables(&mut self) -> Result<bool, QueueError> {
-        let known = "SELECT 1 FROM sqlite_master WHERE name = 'format'";
-        Ok(!self.rows(known, &[])?.is_empty())
+        let tables =
+            "SELECT name = 'format' FROM sqlite_master WHERE type = 'table' ORDER BY 1 DESC";
+        match self.rows(tables, &[])?.into_iter().next().map(|mut row| row.number()) {
+            None => Ok(false),
+            Some(0) => Err(QueueError::Address { given: self.place.clone(), why: OTHER }),
+            Some(_) => Ok(true),
+        }
     }
 
     fn shrink(&mut self) -> Result<(), QueueError> {

@@ -20,6 +20,16 @@ pub fn file(path: &Path, limits: Limits) -> Database {
     Database::open(Location::File(path.to_owned()), limits).unwrap()
 }
 
+/// A database of its own on the server of PostgreSQL, if there is one.
+pub fn database() -> Option<String> {
+    let server = std::env::var("TILEWRIGHT_POSTGRES").ok()?;
+    let name = format!("t{}", new_id().unwrap());
+    let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
+    client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+    let (server, _) = server.rsplit_once('/').unwrap();
+    Some(format!("{server}/{name}"))
+}
+
 pub fn job(key: &str, owner: &str) -> Job {
     Job {
         id: new_id().unwrap(),

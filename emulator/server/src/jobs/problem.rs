@@ -8,9 +8,10 @@ use tilewright_report::sentence;
 #[must_use]
 pub fn problem_of(error: &QueueError) -> Diagnostic {
     let kind = match error {
-        QueueError::Away { .. } | QueueError::Locked { .. } | QueueError::Full { .. } => {
-            Blame::Busy
-        }
+        QueueError::Away { .. }
+        | QueueError::Locked { .. }
+        | QueueError::NoRoom { .. }
+        | QueueError::Full { .. } => Blame::Busy,
         QueueError::Address { .. }
         | QueueError::OtherVersion { .. }
         | QueueError::ReadOnly { .. } => Blame::BadInput,
@@ -36,7 +37,7 @@ pub fn said(view: &JobView, id: &str) -> Diagnostic {
     }
     Diagnostic::new(
         Blame::TooLarge,
-        format!("Its workers ended without a word, {} times.", view.attempts),
+        format!("Its workers ended without a word, {} times.", view.lost),
         format!("run {id}"),
         "Look for what ended them: memory, or someone who stopped them. Then start the run again.",
     )

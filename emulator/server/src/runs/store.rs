@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use super::admission::{Admission, Gate, Room};
 use super::run::Run;
 use crate::config::Config;
-use crate::jobs::{Doer, RunRequest, problem_of, said};
+use crate::jobs::{Doer, KIND, RunRequest, problem_of, said};
 use crate::peer::Peer;
 use crate::upload::{Part, Upload};
 
@@ -190,7 +190,9 @@ impl Runs {
             )
         };
         let queue = &self.doer.queue;
-        let view = queue.look(id).map_err(|error| problem_of(&error))?.ok_or_else(none)?;
+        let view = queue.look(id).map_err(|error| problem_of(&error))?;
+        // Other jobs of the queue are no runs.
+        let view = view.filter(|view| view.kind == KIND).ok_or_else(none)?;
         queue.touch(id).map_err(|error| problem_of(&error))?;
         let board = RunRequest::read(&view.payload)?.board;
         let run = Arc::new(Run::new(id.to_owned(), board));
