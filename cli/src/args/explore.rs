@@ -204,6 +204,10 @@ pub struct ExploreSweep {
     /// planned again, those of models that could not be opened are
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
+    /// Have rows planned by those who serve this queue, `tilewright worker --queue URL` on any machine; rows that it
+    /// knows are not planned again
+    #[arg(long, value_name = "URL")]
+    pub queue: Option<String>,
     #[command(flatten)]
     pub chart: Chart,
     #[command(flatten)]

@@ -9,6 +9,7 @@ mod rows;
 mod scale;
 mod search;
 mod sweep;
+mod sweep_queue;
 mod sweep_rows;
 
 use tilewright_app::{Blame, Cancel, Diagnostic};

@@ -10,6 +10,7 @@ mod published_sram;
 mod scale;
 mod sweep;
 mod sweep_model;
+mod sweep_request;
 mod what_fits;
 
 pub use accuracy::{AccuracyError, AccuracyTable, COLUMNS as ACCURACY_COLUMNS};
@@ -19,4 +20,5 @@ pub use operators::{OPERATORS_BACKBONES, OPERATORS_BOARD, Operators, OperatorsTa
 pub use scale::{SCALE_BACKBONE, SCALE_BOARD, SCALE_LIMITS_MS, Scale, Targets};
 pub use sweep::{Dimensions, Sweep};
 pub use sweep_model::{HeldModel, SweepModel};
+pub use sweep_request::{ROW_KIND, RowRequest};
 pub use what_fits::{FIT_BOARD, Fit};

@@ -99,7 +99,7 @@ impl Sweep {
     }
 
     /// The combination of a row: models change last, so that each is opened once.
-    fn combination(&self, row: usize) -> Option<Combination<'_>> {
+    pub(crate) fn combination(&self, row: usize) -> Option<Combination<'_>> {
         let Dimensions { models, boards, strategies, budgets, clocks, cards, frames } = &self.0;
         let (row, frames) = part(row, frames)?;
         let (row, card) = part(row, cards)?;
@@ -119,7 +119,7 @@ impl Sweep {
     }
 
     /// What a row is of; nothing if there is no such row.
-    fn key(&self, row: usize) -> Option<SweepKey> {
+    pub(crate) fn key(&self, row: usize) -> Option<SweepKey> {
         let Combination { model, board, strategy, budget, clock, card, frames } =
             self.combination(row)?;
         Some(SweepKey {
@@ -213,8 +213,8 @@ impl SweepModel {
     }
 }
 
-struct Combination<'s> {
-    model: &'s SweepModel,
+pub(crate) struct Combination<'s> {
+    pub model: &'s SweepModel,
     board: &'s Board,
     strategy: Strategy,
     budget: Option<Bytes>,

@@ -7,9 +7,13 @@ use tilewright_report::sentence;
 use tilewright_zoo::ZooError;
 
 /// A model of a sweep. Whoever plans rows of it at the same time shares it.
-pub struct SweepModel {
+#[derive(Clone)]
+pub struct SweepModel(Arc<Source>);
+
+struct Source {
     /// The name that rows give it.
     name: String,
+    is_of_zoo: bool,
     open: Box<dyn Fn() -> Opened + Send + Sync>,
     opened: Mutex<Weak<Opened>>,
 }
@@ -39,7 +43,7 @@ impl SweepModel {
             let (macs, parameters) = (found.macs(), found.parameters_of_model());
             Ok(OpenModel { int8: found.int8()?, macs, parameters })
         };
-        Self::new(name, move || built().map_err(|error| sentence(&error.to_string())))
+        Self::new(name, true, move || built().map_err(|error| sentence(&error.to_string())))
     }
 
     /// The int8 model that `open` gives, or why it gives none; by the name that rows give it.
@@ -48,7 +52,7 @@ impl SweepModel {
         name: String,
         open: impl Fn() -> Result<Model, String> + Send + Sync + 'static,
     ) -> Self {
-        Self::new(name, move || {
+        Self::new(name, false, move || {
             let int8 = open()?;
             let macs = int8.nodes.iter().map(|node| int8.macs(node)).sum();
             let parameters = int8.parameters();
@@ -56,21 +60,31 @@ impl SweepModel {
         })
     }
 
-    fn new(name: String, open: impl Fn() -> Opened + Send + Sync + 'static) -> Self {
-        Self { name, open: Box::new(open), opened: Mutex::new(Weak::new()) }
+    fn new(
+        name: String,
+        is_of_zoo: bool,
+        open: impl Fn() -> Opened + Send + Sync + 'static,
+    ) -> Self {
+        let opened = Mutex::new(Weak::new());
+        Self(Arc::new(Source { name, is_of_zoo, open: Box::new(open), opened }))
+    }
+
+    /// Whether its name says all of it.
+    pub(crate) fn is_of_zoo(&self) -> bool {
+        self.0.is_of_zoo
     }
 
     /// The name that rows give it.
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        &self.0.name
     }
 
     /// The model, opened unless anybody holds it; `held` lets go of the one that it held, and holds this one.
     pub(crate) fn opened(&self, held: &mut HeldModel) -> Arc<Opened> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.0.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let model = opened.upgrade().unwrap_or_else(|| {
             held.0 = None;
-            let model = Arc::new((self.open)());
+            let model = Arc::new((self.0.open)());
             *opened = Arc::downgrade(&model);
             model
         });

@@ -101,19 +101,15 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::{Content, Job, Queue, hash_of};
+    use crate::queue::{Content, Job, Queue};
 
     #[test]
     fn a_disk_that_is_full_is_told_and_the_queue_goes_on_behind_it() {
         let queue = Database::open(Location::Temporary, Limits::default()).unwrap();
         let bytes = vec![7; 1 << 20];
-        let read = |from: usize, length: usize| Ok(bytes[from..from + length].to_vec());
         let word = || "a".to_owned();
         let job = Job { id: word(), kind: word(), payload: Vec::new(), key: word(), owner: word() };
-        let submit = || {
-            let content = Content { hash: hash_of([&bytes[..]]), length: bytes.len(), read: &read };
-            queue.submit(&job, &[content])
-        };
+        let submit = || Content::with(&bytes, |content| queue.submit(&job, &[content]));
         queue.with(|driver| driver.all("PRAGMA max_page_count = 60")).unwrap();
         let error = submit().unwrap_err();
         assert!(matches!(error, QueueError::NoRoom { .. }) && error.may_pass(), "{error}");

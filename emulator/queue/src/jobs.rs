@@ -58,7 +58,7 @@ impl Queue for Database {
                  VALUES ($1, $2, $3, $4, COALESCE(1 + (SELECT MAX(turn) FROM jobs \
                      WHERE state = 'waiting' AND owner = $4), \
                      (SELECT MIN(turn) FROM jobs WHERE state = 'waiting'), 1), \
-                 @now, $5, 0, 0, $6, @now)",
+                 @now, $5, 0, 0, $6, @now) ON CONFLICT (id) DO NOTHING",
                 &[
                     job.id.as_str().into(),
                     job.kind.as_str().into(),

@@ -64,6 +64,14 @@ pub struct Content<'c> {
     pub read: &'c dyn Fn(usize, usize) -> io::Result<Vec<u8>>,
 }
 
+impl Content<'_> {
+    /// What `what` makes of the content of these bytes.
+    pub fn with<T>(bytes: &[u8], what: impl FnOnce(Content<'_>) -> T) -> T {
+        let read = |from: usize, length: usize| Ok(bytes[from..from + length].to_vec());
+        what(Content { hash: hash_of([bytes]), length: bytes.len(), read: &read })
+    }
+}
+
 /// A job that is submitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
@@ -200,7 +208,8 @@ impl Default for Limits {
 
 /// A queue; all calls block.
 pub trait Queue: Send + Sync {
-    /// Takes a job and keeps its contents. If its result is there, the job is over at once.
+    /// Takes a job and keeps its contents. If its result is there, the job is over at once. Whoever does not know whether
+    /// it was taken may submit it again.
     ///
     /// # Errors
     /// If it could not be taken: nothing of it is kept then.

@@ -7,7 +7,7 @@ mod common;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{KIND, claim, done, file, job, look, result, short, submit, with_content};
+use common::{KIND, claim, done, file, job, look, result, short, submit};
 use tilewright_queue::{
     Beat, Content, Database, Ended, JobState, Limits, Location, Queue, QueueError, hash_of,
 };
@@ -25,7 +25,7 @@ fn jobs_and_results_are_there_when_a_file_is_opened_again() {
     let (over, under_way, waits) = {
         let queue = file(&path, short());
         let over = job("a", "me");
-        with_content(&large, |content| queue.submit(&over, &[content]).unwrap());
+        Content::with(&large, |content| queue.submit(&over, &[content]).unwrap());
         let (under_way, waits) = (submit(&queue, "b"), submit(&queue, "c"));
         let claimed = claim(&queue, "w");
         assert_eq!(
@@ -77,6 +77,8 @@ fn a_result_that_is_there_is_not_computed_again() {
     let second = job("a", "other");
     assert_eq!(queue.submit(&second, &[]).unwrap(), JobState::Done);
     assert_eq!(result(&queue, &second.id), result(&queue, &first));
+    // Whoever does not know whether it was taken asks again.
+    queue.submit(&second, &[]).unwrap();
     // A worker that finds out later says so.
     let third = submit(&queue, "another key");
     let claimed = claim(&queue, "w");
@@ -150,7 +152,7 @@ fn a_full_queue_takes_no_more_and_keeps_nothing_of_it() {
     let queue = temporary(Limits { waiting: 2, ..Limits::default() });
     submit(&queue, "a");
     submit(&queue, "b");
-    let error = with_content(b"much", |content| queue.submit(&job("c", "me"), &[content]));
+    let error = Content::with(b"much", |content| queue.submit(&job("c", "me"), &[content]));
     assert!(matches!(error, Err(QueueError::Full { most: 2 })), "{error:?}");
     assert_eq!(queue.kept().unwrap(), (0, 0));
     claim(&queue, "w");
@@ -164,7 +166,7 @@ fn what_is_too_old_too_many_or_too_large_is_dropped_but_not_what_is_needed() {
     let mut ids = Vec::new();
     for index in 0..5u8 {
         let job = job(&format!("{index}"), "me");
-        with_content(&[index; 100], |content| queue.submit(&job, &[content]).unwrap());
+        Content::with(&[index; 100], |content| queue.submit(&job, &[content]).unwrap());
         assert!(done(&queue, &claim(&queue, "w"), &format!("{index}"), &[index; 50]));
         ids.push(job.id);
         sleep(Duration::from_millis(2));
@@ -176,7 +178,7 @@ fn what_is_too_old_too_many_or_too_large_is_dropped_but_not_what_is_needed() {
     assert_eq!(there, [true, false, false, true, true]);
     assert_eq!(queue.kept().unwrap(), (150, 3), "of jobs that are over the results alone");
     let waits = job("large", "me");
-    with_content(&[9; 3000], |content| queue.submit(&waits, &[content]).unwrap());
+    Content::with(&[9; 3000], |content| queue.submit(&waits, &[content]).unwrap());
     queue.sweep().unwrap();
     assert_eq!(queue.kept().unwrap(), (3150, 4), "what a job needs that waits counts for nothing");
     assert!(done(&queue, &claim(&queue, "w"), "large", &[8; 1950]));
@@ -202,7 +204,7 @@ fn contents_that_are_not_what_they_say_are_refused() {
     assert_eq!((queue.kept().unwrap(), queue.waiting(9).unwrap()), ((0, 0), vec![]));
     let hash = hash_of([&b"12345"[..]]);
     let waits = job("a", "me");
-    with_content(b"12345", |content| queue.submit(&waits, &[content]).unwrap());
+    Content::with(b"12345", |content| queue.submit(&waits, &[content]).unwrap());
     assert!(queue.whole_content(&hash, 4).unwrap_err().to_string().contains("longer"));
     assert!(queue.whole_content("none", 4).unwrap_err().to_string().contains("not there"));
 }

@@ -66,7 +66,7 @@ const TABLE: &[(&str, May)] = &[
     ("runner", May::Only(&["app", "board", "protocol", "report"])),
     ("queue", May::Only(&[])),
     ("server", May::Host(&["app", "runner", "protocol", "queue"])),
-    ("cli", May::Host(&["app", "runner", "protocol"])),
+    ("cli", May::Host(&["app", "runner", "protocol", "queue"])),
     ("cli-float", May::Host(&["cli", "float"])),
     ("frontend", May::Host(&["app", "float"])),
     ("js", May::Host(&["app", "protocol", "runtime", "seal"])),

@@ -40,7 +40,7 @@ pub fn scale(options: &ExploreScale) -> Result<Said, Diagnostic> {
     };
     let scale = Scale::new(backbone, targets, &limits, accuracies)
         .map_err(|error| wrong(&error, backbone, options))?;
-    let (rows, end) = planned(scale.sweep(), options.rows.as_deref(), &cancel)?;
+    let (rows, end) = planned(scale.sweep(), options.rows.as_deref(), None, &cancel)?;
     let record = WithKinds::of(scale.report(&rows));
     let sizes = record.report.targets.iter().flat_map(|target| target.sizes.clone());
     told(

@@ -24,7 +24,7 @@ pub fn sweep(options: &ExploreSweep) -> Result<Said, Diagnostic> {
     let out = &options.out;
     apart(out, &[&options.rows], &options.models)?;
     let sweep = Sweep::new(dimensions(options, &cancel)?).map_err(|error| wrong(&error))?;
-    let (rows, end) = planned(&sweep, options.rows.as_deref(), &cancel)?;
+    let (rows, end) = planned(&sweep, options.rows.as_deref(), options.queue.as_deref(), &cancel)?;
     let of = sweep.keys().count();
     let record = WithKinds::of(Record { rows, of });
     let said = told(

@@ -7,14 +7,16 @@ use tilewright_explore::{ExploreError, HeldModel, Sweep};
 use tilewright_report::{SweepKey, SweepRow};
 
 use super::rows::{Row, Rows};
+use super::sweep_queue::by_queue;
 use crate::all_cores::on_all_cores;
 use crate::experiment::{End, stop};
 
-/// Plans the rows that the file does not have, and keeps them there; all rows that are known then, in the order of the
-/// sweep. A row of a model that cannot be opened is not kept: the model may be mended when the sweep goes on.
+/// Has the rows planned that the file does not have, here or by the workers of a queue, and keeps them there; all rows
+/// that are known then, in the order of the sweep. A row of a model that cannot be opened is not kept: the model may be mended when the sweep goes on.
 pub fn planned(
     sweep: &Sweep,
     file: Option<&Path>,
+    queue: Option<&str>,
     cancel: &Cancel,
 ) -> Result<(Vec<SweepRow>, End), Diagnostic> {
     let keys: Vec<SweepKey> = sweep.keys().collect();
@@ -22,21 +24,22 @@ pub fn planned(
     let missing: Vec<usize> =
         (0..keys.len()).filter(|row| rows.get(&keys[*row]).is_none()).collect();
     let ask = stop(cancel);
-    let end = on_all_cores(
-        missing.len(),
-        cancel,
-        "rows",
-        |held: &mut HeldModel, piece| {
+    let mut take = |row: SweepRow| {
+        if row.not_opened().is_none() {
+            return rows.add(row);
+        }
+        rows.note(row);
+        Ok(())
+    };
+    let end = if let Some(address) = queue {
+        let missing = missing.into_iter().map(|row| (row, keys[row].clone()));
+        by_queue(sweep, missing.collect(), address, cancel, take)?
+    } else {
+        let plan = |held: &mut HeldModel, piece: usize| {
             sweep.plan(missing[piece], held, &ask).map_err(|error| wrong(&error))
-        },
-        |_, row: SweepRow| {
-            if row.not_opened().is_none() {
-                return rows.add(row);
-            }
-            rows.note(row);
-            Ok(())
-        },
-    )?;
+        };
+        on_all_cores(missing.len(), cancel, "rows", plan, |_, row| take(row))?
+    };
     Ok((keys.iter().filter_map(|key| rows.get(key).cloned()).collect(), end))
 }
 

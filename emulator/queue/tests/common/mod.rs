@@ -6,8 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use tilewright_queue::{
-    Claim, Content, Database, Ended, Job, JobState, JobView, Limits, Location, Queue, hash_of,
-    new_id,
+    Claim, Content, Database, Ended, Job, JobState, JobView, Limits, Location, Queue, new_id,
 };
 
 pub const KIND: &str = "test/1";
@@ -47,18 +46,13 @@ pub fn submit(queue: &Database, key: &str) -> String {
     job.id
 }
 
-pub fn with_content<T>(bytes: &[u8], what: impl FnOnce(Content<'_>) -> T) -> T {
-    let read = |from: usize, length: usize| Ok(bytes[from..from + length].to_vec());
-    what(Content { hash: hash_of([bytes]), length: bytes.len(), read: &read })
-}
-
 pub fn claim(queue: &Database, worker: &str) -> Claim {
     queue.claim(worker, &[KIND]).unwrap().expect("a job waits")
 }
 
 /// Ends a claim with a result.
 pub fn done(queue: &Database, claim: &Claim, key: &str, bytes: &[u8]) -> bool {
-    with_content(bytes, |result| {
+    Content::with(bytes, |result| {
         queue.finish(claim, &Ended::Done { key, result, beside: Vec::new() }).unwrap()
     })
 }

@@ -10,12 +10,13 @@ use axum::body::Bytes;
 use serde::{Deserialize, Serialize};
 use tilewright_app::{Blame, Cancel, Diagnostic, Package, Progress};
 use tilewright_board::Board;
+use tilewright_explore::ROW_KIND;
 use tilewright_queue::{Claim, Content, Database, Ended, Job, JobState, Queue, hash_of};
-use tilewright_report::sentence;
 use tilewright_runner::{Dist, Execute, Workers};
 
-use super::problem_of;
 use super::request::{KIND, RunRequest, contents, key, readers};
+use super::rows::Rows;
+use super::{problem_of, unreadable};
 use crate::config::Config;
 use crate::pipeline::{Errand, Left, Pipeline, this_program};
 use crate::runs::Kept;
@@ -48,6 +49,13 @@ pub enum Performed {
         /// The result for clients.
         kept: Kept,
     },
+    /// A row of a sweep.
+    Row {
+        /// Hash of all that it follows from.
+        key: String,
+        /// The row as JSON.
+        row: Vec<u8>,
+    },
 }
 
 /// Programs whose bytes a result follows from, with what tells that a file is still the same.
@@ -62,6 +70,7 @@ pub struct Doer {
     pub(crate) queue: Arc<Database>,
     engine: OnceLock<String>,
     hashes: Mutex<Hashes>,
+    pub(crate) rows: Rows,
 }
 
 impl Doer {
@@ -74,8 +83,8 @@ impl Doer {
         pipeline: Arc<dyn Pipeline>,
         queue: Arc<Database>,
     ) -> Self {
-        let (engine, hashes) = (OnceLock::new(), Mutex::default());
-        Self { config, dist, executor, pipeline, queue, engine, hashes }
+        let (engine, hashes, rows) = (OnceLock::new(), Mutex::default(), Rows::default());
+        Self { config, dist, executor, pipeline, queue, engine, hashes, rows }
     }
 
     /// Whether jobs can be done at all.
@@ -127,9 +136,12 @@ impl Doer {
         progress: &mut dyn FnMut(Progress),
         cancel: &Cancel,
     ) -> Result<Performed, Diagnostic> {
+        if claim.kind == ROW_KIND {
+            return self.rows.plan(&self.queue, claim, cancel);
+        }
         let request = RunRequest::read(&claim.payload)?;
         let board = tilewright_board::find(&request.board)
-            .map_err(|error| unknown_board(&error.to_string()))?;
+            .map_err(|error| unreadable(&error.to_string()))?;
         let (key, firmware) = self.key(&board.id, &claim.payload)?;
         if self.queue.result(&key).map_err(|error| problem_of(&error))?.is_some() {
             return Ok(Performed::Known(key));
@@ -157,25 +169,16 @@ impl Doer {
         performed: &Result<Performed, Diagnostic>,
         is_given_back: bool,
     ) -> Result<bool, tilewright_queue::QueueError> {
-        let whole =
-            |bytes: &[u8], from: usize, length: usize| Ok(bytes[from..from + length].to_vec());
         match performed {
             Ok(Performed::Known(key)) => self.queue.finish(claim, &Ended::Known { key }),
-            Ok(Performed::New { key, stored, firmware, .. }) => {
-                let read_stored = |from, length| whole(stored, from, length);
-                let read_firmware = |from, length| whole(firmware, from, length);
-                let result = Content {
-                    hash: hash_of([&stored[..]]),
-                    length: stored.len(),
-                    read: &read_stored,
-                };
-                let beside = vec![Content {
-                    hash: hash_of([&firmware[..]]),
-                    length: firmware.len(),
-                    read: &read_firmware,
-                }];
-                self.queue.finish(claim, &Ended::Done { key, result, beside })
-            }
+            Ok(Performed::New { key, stored, firmware, .. }) => Content::with(stored, |result| {
+                Content::with(firmware, |firmware| {
+                    self.queue.finish(claim, &Ended::Done { key, result, beside: vec![firmware] })
+                })
+            }),
+            Ok(Performed::Row { key, row }) => Content::with(row, |result| {
+                self.queue.finish(claim, &Ended::Done { key, result, beside: Vec::new() })
+            }),
             Err(_) if is_given_back => self.queue.finish(claim, &Ended::GivenBack),
             Err(problem) => {
                 let said = serde_json::to_vec(problem).unwrap_or_default();
@@ -237,11 +240,6 @@ impl Doer {
         hashes.insert(path.to_owned(), (now.0, now.1, hash.clone()));
         hash
     }
-}
-
-fn unknown_board(error: &str) -> Diagnostic {
-    let what_to_do = "Start the run again; see who else writes into the queue.";
-    Diagnostic::new(Blame::BadInput, sentence(error), "board", what_to_do)
 }
 
 fn kept(left: Left, firmware: Arc<Vec<u8>>, board: &Board) -> Kept {

@@ -18,12 +18,18 @@ pub fn problem_of(error: &QueueError) -> Diagnostic {
         QueueError::Content { .. } => Blame::NotFound,
         QueueError::Unreadable(_) | QueueError::Database { .. } => Blame::Ours,
     };
-    Diagnostic::new(kind, sentence(&capital(&error.to_string())), "queue", error.what_to_do())
+    Diagnostic::new(kind, sentence(&error.to_string()), "queue", error.what_to_do())
 }
 
-fn capital(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+/// That a job is none that this program writes.
+#[must_use]
+pub fn unreadable(why: &str) -> Diagnostic {
+    Diagnostic::new(
+        Blame::BadInput,
+        sentence(&format!("The job in the queue cannot be read: {why}")),
+        "queue",
+        "Start it again; see who else writes into the queue.",
+    )
 }
 
 /// Why a job that is over has no result.

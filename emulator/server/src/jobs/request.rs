@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use serde::{Deserialize, Serialize};
-use tilewright_app::{Blame, Diagnostic};
+use tilewright_app::Diagnostic;
 use tilewright_queue::{Content, Database, hash_of};
 
 use crate::config::Config;
@@ -62,14 +62,7 @@ impl RunRequest {
     /// # Errors
     /// If it is none.
     pub fn read(payload: &[u8]) -> Result<Self, Diagnostic> {
-        serde_json::from_slice(payload).map_err(|error| {
-            Diagnostic::new(
-                Blame::BadInput,
-                format!("The job in the queue cannot be read: {error}."),
-                "queue",
-                "Start the run again; see who else writes into the queue.",
-            )
-        })
+        serde_json::from_slice(payload).map_err(|error| super::unreadable(&error.to_string()))
     }
 
     /// The upload with its parts, brought out of the queue within the limits of uploads.

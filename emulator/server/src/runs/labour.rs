@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tilewright_app::{Diagnostic, Progress};
+use tilewright_explore::ROW_KIND;
 use tilewright_queue::{Beat, Claim, Queue, QueueError};
 
 use super::run::Run;
@@ -51,18 +52,24 @@ async fn worker(runs: Arc<Runs>, number: usize) {
 }
 
 fn claim(runs: &Runs, name: &str) -> Result<Option<Claim>, QueueError> {
-    // What cannot be run here is left to others, or until it can.
-    if runs.is_closing() || runs.doer.executor.ready().is_err() {
+    if runs.is_closing() {
         return Ok(None);
     }
-    let claimed = runs.doer.queue.claim(name, &[KIND])?;
-    if let Some(claim) = &claimed {
-        // Before anyone is told that those behind it have moved on.
-        let (_, run) = runs.begin(&claim.id);
-        if let Some(run) = run {
-            run.start();
+    // What cannot be run here is left to others, or until it can.
+    let can_run = runs.doer.executor.ready().is_ok();
+    let kinds = if can_run { &[KIND, ROW_KIND][..] } else { &[ROW_KIND] };
+    let claimed = runs.doer.queue.claim(name, kinds)?;
+    match &claimed {
+        None => runs.doer.rows.forget(),
+        Some(claim) if claim.kind != KIND => {}
+        Some(claim) => {
+            // Before anyone is told that those behind it have moved on.
+            let (_, run) = runs.begin(&claim.id);
+            if let Some(run) = run {
+                run.start();
+            }
+            runs.renumber();
         }
-        runs.renumber();
     }
     Ok(claimed)
 }
@@ -140,6 +147,7 @@ fn end(runs: &Runs, claim: &Claim, performed: Result<Performed, Diagnostic>, run
                     run.end(runs.doer.kept(&hash));
                 }
             }
+            Ok(Performed::Row { .. }) => {}
             Err(problem) => run.end(Err(problem)),
         }
         runs.release(run);
