@@ -79,8 +79,7 @@ impl Config {
             );
         }
         format!(
-            "in {}, also when the server is started again: {} days at most after they were last asked for, {last}",
-            queue.location(),
+            "{} days at most after they were last asked for, also when the server is started again: {last}",
             age.as_secs() / 86_400
         )
     }

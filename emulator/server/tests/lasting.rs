@@ -49,6 +49,8 @@ async fn runs_go_on_and_results_are_there_when_the_server_is_started_again() {
     assert_eq!(status["result"]["instructions"], 100);
     assert_eq!(bytes(server.get(&format!("/api/runs/{over}/firmware.elf")).await).await, elf);
     until_running(&server, &under_way).await;
+    let health = String::from_utf8(bytes(server.get("/api/health").await).await).unwrap();
+    assert!(health.contains("also when the server is started again"), "{health}");
     assert_eq!(server.status(&waits).await["position"], 1);
     let request = Request::delete(format!("/api/runs/{under_way}"));
     let request = request.header(header::HOST, "127.0.0.1:8080").body(Body::empty()).unwrap();
@@ -70,6 +72,9 @@ async fn a_result_that_is_there_is_not_computed_again() {
     let again = server.status(&second).await;
     assert_eq!((&again["state"], &again["result"]), (&status["state"], &status["result"]));
     assert_eq!(server.puppet.started.load(Ordering::SeqCst), 1);
+    let said = bytes(server.get(&format!("/api/runs/{second}/events")).await).await;
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("event: note") && said.contains("not computed again"), "{said}");
     // What has no result is tried again.
     for _ in 0..2 {
         assert_eq!(server.over(&server.taken(act::CRASH).await).await["state"], "failed");

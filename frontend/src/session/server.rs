@@ -90,6 +90,7 @@ pub fn ask_health(answer: Callback<Server>) {
                 Server::Present {
                     engine: text(&health, "engine"),
                     missing: problem(&missing).filter(|_| !can_run),
+                    kept: text(&health, "kept"),
                 }
             }
             Err(_) => Server::Absent,
@@ -206,6 +207,7 @@ fn listen(id: &str, is_sampled: bool, said: &Callback<Said>) -> Result<Source, S
     };
     on("queued", Box::new(|value| Some(RunEvent::Queued(number(&value, "position")? as u32))));
     on("console", Box::new(|value| Some(RunEvent::Console(text(&value, "text")))));
+    on("note", Box::new(|value| Some(RunEvent::Note(text(&value, "text")))));
     let shared = Rc::clone(&running);
     on(
         "progress",

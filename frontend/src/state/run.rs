@@ -20,6 +20,8 @@ pub enum Server {
         engine: String,
         /// What keeps it from running; mostly nothing.
         missing: Option<Diagnostic>,
+        /// How long and how many results it keeps; empty if it did not say.
+        kept: String,
     },
 }
 
@@ -94,6 +96,8 @@ pub struct Run {
     pub subnetwork: Option<String>,
     /// What the board wrote so far.
     pub console: String,
+    /// What its server said of it last: that its result was there, or that its worker was lost.
+    pub note: Option<String>,
     /// The last outcome of this model.
     pub outcome: Option<Rc<Outcome>>,
     /// What runs, and the reference's answer to its input.
@@ -136,6 +140,8 @@ impl PartialEq for Outcome {
 pub enum RunEvent {
     /// It waits; the next has position 1.
     Queued(u32),
+    /// Something that people want to know.
+    Note(String),
     /// It has come further.
     Progress(RunningOf),
     /// The board wrote this.
@@ -236,6 +242,7 @@ impl State {
         self.run.subject = Some((plan, reference));
         self.clear(Place::Run);
         self.run.console = String::new();
+        self.run.note = None;
         effects.push(Effect::HoldRun);
         if is_alone {
             return self.send_run(effects);
@@ -282,6 +289,7 @@ impl State {
                 say(self, "Running on the emulated board".to_owned());
                 self.run.phase = Phase::Running(progress);
             }
+            RunEvent::Note(text) => self.run.note = Some(text),
             RunEvent::Console(text) => self.run.console.push_str(&text),
             RunEvent::Failed(trouble) => {
                 self.end(request);

@@ -111,7 +111,11 @@ pub(super) fn ready() -> State {
     let outputs = vec![vec![1, 2, 3]];
     let reference = ReferenceFacts { name: "7.png".to_owned(), outputs };
     state.update(Event::Imported(sample.unwrap(), Ok(ImportReply::Input(reference))));
-    state.update(Event::Server(Server::Present { engine: String::new(), missing: None }));
+    state.update(Event::Server(Server::Present {
+        engine: String::new(),
+        missing: None,
+        kept: String::new(),
+    }));
     state
 }
 
@@ -398,6 +402,8 @@ fn a_run_is_compared_layer_by_layer() {
     let request = request_of(&state.update(Event::Run));
     assert!(!state.can_run(), "one run at a time");
     state.update(Event::Board(request, RunEvent::Console("ready\n".to_owned())));
+    state.update(Event::Board(request, RunEvent::Note("known".to_owned())));
+    assert_eq!(state.run.note.as_deref(), Some("known"));
     let effects = state.update(Event::Board(request, RunEvent::Ended));
     assert_eq!(state.run.phase, Phase::Comparing);
     // A slider that is moved meanwhile does not disturb the comparison.

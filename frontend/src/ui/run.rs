@@ -228,11 +228,16 @@ fn controls(props: &Props) -> Html {
         Server::Present { missing: Some(missing), .. } => {
             format!("{} {}", missing.what, missing.what_to_do)
         }
-        Server::Present { engine, .. } if engine.is_empty() => {
-            format!("{what} the page for the emulator on this server.")
-        }
-        Server::Present { engine, .. } => {
-            format!("{what} the page for the emulator on this server ({engine}).")
+        Server::Present { engine, kept, .. } => {
+            let engine = match engine.as_str() {
+                "" => String::new(),
+                engine => format!(" ({engine})"),
+            };
+            let kept = match kept.as_str() {
+                "" => String::new(),
+                kept => format!(" They go when the run is over; results are kept {kept}."),
+            };
+            format!("{what} the page for the emulator on this server{engine}.{kept}")
         }
     };
     html! {
@@ -249,6 +254,9 @@ fn controls(props: &Props) -> Html {
                 </button>
             }
             { progress(props) }
+            if let Some(note) = &props.run.note {
+                <p class="note" data-testid="run-note">{ note }</p>
+            }
             if props.needs_input {
                 <p class="note" data-testid="needs-input">
                     { "An input is missing: give your own, or take the made-up one." }

@@ -38,6 +38,8 @@ pub struct Health {
     pub file_bytes_limit: usize,
     /// Executed instructions of a run at most.
     pub instruction_limit: u64,
+    /// How long results can be had, and how large all of them are at most, for people. A model goes when its run is over.
+    pub kept: String,
 }
 
 /// What this server is and can
@@ -59,6 +61,7 @@ pub async fn health(State(shared): State<Shared>) -> Json<Health> {
         queue: shared.config().queue,
         file_bytes_limit: shared.config().file_bytes,
         instruction_limit: shared.config().instructions,
+        kept: shared.kept(),
     })
 }
 

@@ -36,8 +36,8 @@ struct Follow {
 
 /// Follow a run
 ///
-/// Server-sent events, in order, from the first on: `queued` {position}, `stage` {stage},
-/// `progress` {instructions, step}, `console` {text}, `step` {step, layer, start, end,
+/// Server-sent events, in order, from the first on: `queued` {position}, `note` {text} for people,
+/// `stage` {stage}, `progress` {instructions, step}, `console` {text}, `step` {step, layer, start, end,
 /// instructions, cycles}; then one of `finished` {verified, instructions, cycles, latency_us,
 /// top1, top1_label}, `failed` and `cancelled` (both {kind, error, where, what_to_do}), and the
 /// stream ends. Numbers grow; superseded positions and progress are left out. A comment keeps

@@ -18,6 +18,8 @@ const AT_ONCE: usize = 64;
 pub enum EventKind {
     /// Waits; data: `position`, 1 is next.
     Queued,
+    /// Something that people want to know; data: `text`.
+    Note,
     /// A part of the way begins; data: `stage`.
     Stage,
     /// Data: `instructions`, `step`.
@@ -40,6 +42,7 @@ impl EventKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
+            Self::Note => "note",
             Self::Stage => "stage",
             Self::Progress => "progress",
             Self::Console => "console",

@@ -66,7 +66,7 @@ fn claim(runs: &Runs, name: &str) -> Result<Option<Claim>, QueueError> {
             // Before anyone is told that those behind it have moved on.
             let (_, run) = runs.begin(&claim.id);
             if let Some(run) = run {
-                run.start();
+                run.start(claim.attempt);
             }
             runs.renumber();
         }
@@ -80,7 +80,7 @@ async fn labour(runs: &Arc<Runs>, claim: Claim) {
     let claim = Arc::new(claim);
     // News come to the run if this server knows it, and with each beat to the queue for those who ask another.
     let seen = run.clone().unwrap_or_else(|| Arc::new(Run::new(claim.id.clone(), String::new())));
-    seen.start();
+    seen.start(claim.attempt);
     let (doer, doing, seeing, ending) =
         (Arc::clone(&runs.doer), Arc::clone(&claim), Arc::clone(&seen), cancel.clone());
     let mut job = tokio::task::spawn_blocking(move || {
@@ -144,6 +144,7 @@ fn end(runs: &Runs, claim: &Claim, performed: Result<Performed, Diagnostic>, run
             Ok(Performed::Known(key)) => {
                 // Else it is looked at as one that another has done.
                 if let Ok(Some(hash)) = runs.doer.queue.result(&key) {
+                    run.is_known();
                     run.end(runs.doer.kept(&hash));
                 }
             }

@@ -96,6 +96,14 @@ struct State {
     seen: Instant,
     over: Option<Instant>,
     is_left: bool,
+    /// How often it was begun, as far as is known here.
+    attempt: i64,
+}
+
+impl State {
+    fn note(&mut self, text: &str) {
+        self.log.push(EventKind::Note, json!({ "text": text }).to_string());
+    }
 }
 
 /// A run that someone asked for.
@@ -136,6 +144,7 @@ impl Run {
                 seen: Instant::now(),
                 over: None,
                 is_left: false,
+                attempt: 0,
             }),
             changed: watch::Sender::new(0),
         }
@@ -181,13 +190,24 @@ impl Run {
         });
     }
 
-    /// Says that it is under way.
-    pub fn start(&self) {
+    /// Says that it is under way for the `attempt`th time.
+    pub fn start(&self, attempt: i64) {
         self.change(|state| {
             if state.now.phase == Phase::Queued {
                 state.now.phase = Phase::Running;
                 state.now.position = 0;
             }
+            if attempt > state.attempt.max(1) && state.now.phase == Phase::Running {
+                state.note("Its worker was lost: it has begun again.");
+            }
+            state.attempt = state.attempt.max(attempt);
+        });
+    }
+
+    /// Says that it ends with a result that was there.
+    pub fn is_known(&self) {
+        self.change(|state| {
+            state.note("The same was run before: its result is taken, and not computed again.");
         });
     }
 
@@ -197,6 +217,7 @@ impl Run {
             if state.now.phase == Phase::Running {
                 state.now.phase = Phase::Queued;
                 state.now.progress = RunProgress::default();
+                state.note("Its worker was lost: it waits again.");
             }
         });
     }

@@ -148,6 +148,7 @@ impl Runs {
                 return Err(problem);
             }
             Ok(state) if state.is_over() => {
+                run.is_known();
                 self.catch_up(&run)?;
                 if !self.lasts() {
                     self.sweep();
@@ -240,7 +241,7 @@ impl Runs {
                 run.set_position(view.position);
             }
             JobState::Running => {
-                run.start();
+                run.start(view.attempts);
                 if let Ok(progress) = serde_json::from_slice(&view.news) {
                     run.set_progress(progress);
                 }
