@@ -1,4 +1,5 @@
 //! Sweeps by a queue: the same rows as planned here, also if workers are killed, and none planned twice.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::path::Path;
 use std::process::{Child, Stdio};

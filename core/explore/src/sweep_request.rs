@@ -1,13 +1,10 @@
 //! A row of a sweep as others are asked for it, who need nothing but this and the model.
 
-use std::num::NonZeroU32;
-
 use serde::{Deserialize, Serialize};
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Hertz};
 use tilewright_report::{SweepKey, sentence};
 
-use crate::{Dimensions, HeldModel, Sweep, SweepModel};
+use crate::{HeldModel, Sweep, SweepModel};
 
 /// Rows that these very sources plan. Whoever was built from others is not asked: it may plan otherwise.
 pub const ROW_KIND: &str = concat!("row/", env!("TILEWRIGHT_SOURCES"));
@@ -32,27 +29,6 @@ impl RowRequest {
     #[must_use]
     pub fn follows_from(&self) -> String {
         format!("{ROW_KIND} {:?}", SweepKey { network: self.model(), ..self.key.clone() })
-    }
-
-    /// The sweep of this row alone.
-    ///
-    /// # Errors
-    /// What is asked for that does not exist.
-    pub fn sweep(&self, model: SweepModel) -> Result<Sweep, String> {
-        let SweepKey { board, strategy, sram_budget_bytes, clock_hz, card, frames, .. } = &self.key;
-        let said = |error: &dyn std::fmt::Display| sentence(&error.to_string());
-        let card = card.as_deref().map(tilewright_board::find_card).transpose();
-        let board = tilewright_board::find(board).map_err(|error| said(&error))?;
-        Sweep::new(Dimensions {
-            models: vec![model],
-            boards: vec![board],
-            strategies: vec![strategy.parse().map_err(|error| said(&error))?],
-            budgets: vec![sram_budget_bytes.map(Bytes)],
-            clocks: vec![clock_hz.map(Hertz)],
-            cards: vec![card.map_err(|error| said(&error))?],
-            frames: NonZeroU32::new(*frames).into_iter().collect(),
-        })
-        .map_err(|error| said(&error))
     }
 }
 
@@ -84,6 +60,7 @@ impl SweepModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Dimensions;
     use tilewright_planner::{Stop, Strategy};
 
     #[test]
@@ -103,34 +80,11 @@ mod tests {
                 }
             };
             let request = RowRequest { key: key.clone(), model: hash.map(str::to_owned) };
-            let theirs = request.sweep(model).unwrap().all(&Stop::default()).unwrap();
-            assert_eq!((&theirs[0].plan, theirs[0].macs), (&planned.plan, planned.macs));
+            let theirs = model.row(&request.key, &mut held, &Stop::default()).unwrap();
+            assert_eq!(&theirs, planned);
             let renamed = SweepKey { network: "other".to_owned(), ..key };
             let renamed = RowRequest { key: renamed, ..request.clone() };
             assert_eq!(request.follows_from() == renamed.follows_from(), hash.is_some());
         }
-    }
-
-    #[test]
-    fn what_does_not_exist_is_told() {
-        let key = SweepKey {
-            network: "vww".to_owned(),
-            board: "stm32f746g-disco".to_owned(),
-            strategy: "auto".to_owned(),
-            sram_budget_bytes: None,
-            clock_hz: None,
-            card: None,
-            frames: 1,
-        };
-        let wrong = |change: &dyn Fn(&mut SweepKey)| {
-            let mut key = key.clone();
-            change(&mut key);
-            RowRequest { key, model: None }.sweep(SweepModel::zoo("vww")).err()
-        };
-        assert_eq!(wrong(&|_| ()), None);
-        assert!(wrong(&|key| key.board = "none".to_owned()).unwrap().contains("'none'"));
-        assert!(wrong(&|key| key.strategy = "none".to_owned()).is_some());
-        assert!(wrong(&|key| key.card = Some("none".to_owned())).is_some());
-        assert!(wrong(&|key| key.frames = 0).is_some());
     }
 }

@@ -40,10 +40,10 @@ impl Rows {
             return Ok(Performed::Known(key));
         }
         let (id, model) = self.model(queue, &request)?;
-        let sweep = request.sweep(model.clone()).map_err(|error| unreadable(&error))?;
         let mut open = HeldModel::default();
         let asked = cancel.clone();
-        let row = sweep.plan(0, &mut open, &Stop::when(move |_| asked.is_cancelled()));
+        let stop = Stop::when(move |_| asked.is_cancelled());
+        let row = model.row(&request.key, &mut open, &stop);
         let row = row.map_err(|_| Diagnostic::cancelled("The sweep was cancelled."))?;
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Held { id, model, _open: open });
