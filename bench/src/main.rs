@@ -22,6 +22,7 @@ mod page_models;
 mod page_smoothness;
 mod peers;
 mod plans;
+mod queue;
 mod reference;
 
 use std::path::PathBuf;
@@ -56,6 +57,9 @@ enum Command {
     PageCard,
     /// Resident memory of the idle server
     Server,
+    /// 10,000 jobs of a millisecond through the queue, on SQLite and PostgreSQL, workers killed or not; and its tests on
+    /// PostgreSQL, which must be installed
+    Queue,
     /// Multiply-accumulates a second of the int8 reference interpreter on one core
     Reference,
     /// Place the buffers of files <name>.<bytes>.csv, such as MiniMalloc's hard instances
@@ -202,6 +206,7 @@ fn run(command: Command, json: bool) -> Result<Vec<goals::Figure>, String> {
             measured.extend(emulation::kernels()?);
         }
         Command::Server => measured.extend(emulation::idle_server()?),
+        Command::Queue => measured.extend(queue::figures()?),
         Command::Reference => measured.extend(reference::speed()?),
         Command::All => {
             measured.extend(reference::speed()?);

@@ -27,7 +27,8 @@ pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
         .contains(&name)
     };
     let needs_nothing = |name: &str| {
-        ["allocate", "auto", "beyond", "peers", "plans", "reference", "results"].contains(&name)
+        ["allocate", "auto", "beyond", "peers", "plans", "queue", "reference", "results"]
+            .contains(&name)
     };
     // Options of all benchmarks may stand before the name.
     let name = args.iter().find(|arg| !arg.starts_with('-'));

@@ -1,8 +1,9 @@
 //! Many short jobs on two worker processes, on SQLite and on PostgreSQL, first in peace and then with workers that are
 //! killed and come again under their names: none may be lost, stuck or wrong.
 //!
-//! `cargo run --release -p tilewright-queue --example load -- all 10000`. Needs PostgreSQL's `initdb`, found at
-//! Debian's places or in the path.
+//! `cargo run --release -p tilewright-queue --example load -- all 10000` says each round as a line of JSON; `tests` does the
+//! tests on PostgreSQL. `cargo xtask bench queue` does both. Needs PostgreSQL's `initdb`, found at Debian's places or in
+//! the path.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -26,8 +27,12 @@ fn main() -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["worker", address, name] => worker(address, name),
-        ["all", jobs] => all(jobs.parse()?),
-        _ => Err("usage: load all JOBS".into()),
+        ["all", jobs] => {
+            let jobs = jobs.parse()?;
+            in_folder(|folder| both(folder, jobs))
+        }
+        ["tests"] => in_folder(tests),
+        _ => Err("usage: load all JOBS, or load tests".into()),
     }
 }
 
@@ -78,12 +83,21 @@ impl Drop for Worker {
     }
 }
 
-fn all(jobs: u64) -> Result<()> {
+fn in_folder(what: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let folder = env::temp_dir().join(format!("tilewright-load-{}", new_id()?));
     fs::create_dir(&folder)?;
-    let done = both(&folder, jobs);
+    let done = what(&folder);
     fs::remove_dir_all(&folder)?;
     done
+}
+
+/// The tests on a server of PostgreSQL.
+fn tests(folder: &Path) -> Result<()> {
+    let cluster = Cluster::start(&folder.join("postgres"))?;
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["test", "--quiet", "--release", "--package", "tilewright-queue", "--tests"]);
+    command.env("TILEWRIGHT_POSTGRES", cluster.database("tests")?);
+    if command.status()?.success() { Ok(()) } else { Err("a test fails".into()) }
 }
 
 fn both(folder: &Path, jobs: u64) -> Result<()> {
@@ -141,12 +155,11 @@ fn round(what: &str, address: &str, jobs: u64, killed: bool) -> Result<()> {
         }
         again += u64::from(view.attempts > 1);
     }
-    let rate = jobs as f64 / took.as_secs_f64();
+    let seconds = took.as_secs_f64();
+    let submitted = submitted.as_secs_f64();
     println!(
-        "{what}: {jobs} jobs in {:.1} s ({:.1} s of it to submit), {rate:.0} a second; {kills} workers killed, {again} \
-         jobs begun again; none lost, stuck or wrong",
-        took.as_secs_f64(),
-        submitted.as_secs_f64()
+        "{{\"database\":\"{what}\",\"jobs\":{jobs},\"seconds\":{seconds:.1},\"submitted\":{submitted:.1},\
+         \"killed\":{kills},\"again\":{again}}}"
     );
     Ok(())
 }

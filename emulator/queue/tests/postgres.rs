@@ -32,7 +32,7 @@ fn a_connection_that_is_cut_is_made_anew() {
     let id = submit(&queue, "a");
     let claimed = claim(&queue, "w");
     let mut other = Client::connect(&address, NoTls).unwrap();
-    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+    let cut = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity \
                WHERE datname = current_database() AND pid <> pg_backend_pid()";
     other.batch_execute(cut).unwrap();
     let error = queue.touch(&id).unwrap_err();
