@@ -254,7 +254,7 @@ fn models_that_cannot_be_opened_are_rows_and_are_tried_again() {
     assert_eq!(absent, "The model cannot be read: there is no such file.");
     assert!(unknown.contains("mobilenet-v9"), "{unknown}");
     let table = std::fs::read_to_string(&csv).unwrap();
-    assert!(table.contains("missing.onnx,stm32f469i-disco,resident,,,,1,,,,,,,,The model"));
+    assert!(table.contains("missing.onnx,stm32f469i-disco,resident,,,,1,,,,,,,,,,,The model"));
     // Those of the zoo's network alone are kept; a file that is there now is opened.
     assert_eq!(std::fs::read_to_string(&rows).unwrap().lines().count(), 2);
     let zoo = ["zoo", "export", "lenet5", "-o", &missing];

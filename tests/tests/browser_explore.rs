@@ -50,7 +50,7 @@ async fn the_open_model_is_compared_over_budgets_on_a_small_screen() {
     browser.open(&format!("{}#{link}", server.address)).await;
     browser.click("compare-budget").await;
     browser.text_when("explore-count", |text| text.starts_with("16 plans")).await;
-    let beside = browser.text_when("explore-beside", |text| text.contains("20 KiB of SRAM")).await;
+    let beside = browser.text_when("explore-beside", |text| text.contains("38 KiB of SRAM")).await;
     assert!(!beside.contains("lenet5"), "all are of it: {beside}");
     browser.script(CHOOSE, vec![json!("pick-explore-as"), json!("chart")]).await;
     browser.find("explore-charts").await;

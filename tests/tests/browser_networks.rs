@@ -209,8 +209,8 @@ async fn cells_are_searched_stopped_gone_on_with_and_edited() {
     assert!(images.contains("Search anew"), "{images}");
 
     let picture = project().join("models/samples/mnist-0-label7.png");
-    browser.give_file("search-files", &picture).await;
-    browser.text_when("search-images", |text| text.contains("mnist-0")).await;
+    browser.give_file("images-files", &picture).await;
+    browser.text_when("images", |text| text.contains("mnist-0")).await;
     browser.click("search-begin").await;
     let trouble = browser.text_when("trouble", |text| text.contains("no labelled images")).await;
     assert!(trouble.contains("array is wrong"), "{trouble}");
