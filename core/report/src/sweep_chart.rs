@@ -215,23 +215,6 @@ impl SweepKey {
             (*frames > 1).then(|| format!("{frames} frames")),
         ]
     }
-
-    /// The command that plans it.
-    #[must_use]
-    pub fn command(&self, model: &str) -> String {
-        let Self { board, strategy, sram_budget_bytes, clock_hz, card, frames, .. } = self;
-        let mut command = format!("tilewright plan {model} --board {board} --strategy {strategy}");
-        let asked = [
-            sram_budget_bytes.map(|bytes| format!("--sram {bytes}")),
-            clock_hz.map(|clock| format!("--clock-mhz {}", clock / 1_000_000)),
-            card.as_ref().map(|card| format!("--card {card}")),
-            (*frames > 1).then(|| format!("--frames {frames}")),
-        ];
-        for asked in asked.into_iter().flatten() {
-            command = format!("{command} {asked}");
-        }
-        command
-    }
 }
 
 /// How rows are drawn.
@@ -442,7 +425,5 @@ mod tests {
         let other = SweepKey { board: "other".to_owned(), sram_budget_bytes: None, ..key.clone() };
         assert_eq!(SweepKey::words_apart(&[&key, &other]), ["board, 2 KiB of SRAM", "other"]);
         assert_eq!(SweepKey::words_apart(&[&key]), [key.words()]);
-        let command = "tilewright plan zoo:net --board board --strategy swap --sram 2048";
-        assert_eq!(key.command("zoo:net"), command);
     }
 }

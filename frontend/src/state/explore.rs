@@ -25,14 +25,21 @@ const MOST_AT_ONCE: usize = 128;
 pub struct Explore {
     /// What is combined; nothing until somebody looks.
     pub spec: Option<Rc<ExploreSpec>>,
-    /// Rows that are known, those of earlier choices too.
-    known: BTreeMap<SweepKey, Rc<SweepRow>>,
-    /// Those of the present choice.
+    /// Rows of the choice that are known.
     pub rows: Rc<Vec<Rc<SweepRow>>>,
     /// The row that is looked at.
-    pub picked: Option<SweepKey>,
+    pub picked: Option<Rc<SweepRow>>,
     /// Rows that are compared.
-    pub pinned: Vec<SweepKey>,
+    pub pinned: Vec<Rc<SweepRow>>,
+}
+
+/// How far the plans are; too much to be drawn from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Exploring {
+    /// All rows of the choice.
+    keys: Vec<SweepKey>,
+    /// Rows that are known, those of earlier choices too.
+    known: BTreeMap<SweepKey, Rc<SweepRow>>,
     /// The name of the open model that rows were planned of.
     open: Option<String>,
     /// What workers are asked for.
@@ -49,17 +56,24 @@ struct Asked {
 }
 
 impl Explore {
-    /// Whether rows were asked for with this request.
-    pub(super) fn is_asked(&self, request: u32) -> bool {
-        self.asked.iter().any(|asked| asked.request == request)
+    /// Whether a row is looked at or compared.
+    #[must_use]
+    pub fn is_marked(&self, key: &SweepKey) -> bool {
+        self.picked.iter().chain(&self.pinned).any(|row| row.key == *key)
     }
 
     /// Rows that were pinned, and the one that was picked.
     #[must_use]
     pub fn looked_at(&self) -> Vec<Rc<SweepRow>> {
         let picked = self.picked.iter().filter(|picked| !self.pinned.contains(picked));
-        let keys = self.pinned.iter().chain(picked);
-        keys.filter_map(|key| self.known.get(key)).cloned().collect()
+        self.pinned.iter().chain(picked).cloned().collect()
+    }
+}
+
+impl Exploring {
+    /// Whether rows were asked for with this request.
+    pub(super) fn is_asked(&self, request: u32) -> bool {
+        self.asked.iter().any(|asked| asked.request == request)
     }
 
     fn take(&mut self, rows: Vec<SentRow>) {
@@ -78,8 +92,8 @@ pub enum ExploreEvent {
     Around(SweepBy),
     /// What is not known yet is to be planned.
     Begin,
-    /// A row is to be looked at; nothing: none.
-    Pick(Option<SweepKey>),
+    /// A row is to be looked at.
+    Pick(SweepKey),
     /// A row is to be compared, or no more.
     Pin(SweepKey),
 }
@@ -98,24 +112,26 @@ impl State {
         match event {
             ExploreEvent::Set(spec) => {
                 self.explore.spec = Some(Rc::new(*spec));
-                self.draw_explored();
+                self.follow_choice();
                 self.write_fragment(effects);
             }
             ExploreEvent::Around(beside) => {
                 let spec = ExploreSpec::around(self.settings.now(), beside, &self.boards);
                 self.explore.spec = Some(Rc::new(spec));
                 self.view = View::Explore;
-                self.draw_explored();
+                self.follow_choice();
                 self.begin_exploring(effects);
                 self.write_fragment(effects);
             }
             ExploreEvent::Begin => self.begin_exploring(effects),
-            ExploreEvent::Pick(key) => self.explore.picked = key,
+            ExploreEvent::Pick(key) => {
+                self.explore.picked = self.exploring.known.get(&key).cloned()
+            }
             ExploreEvent::Pin(key) => {
                 let before = self.explore.pinned.len();
-                self.explore.pinned.retain(|pinned| *pinned != key);
+                self.explore.pinned.retain(|pinned| pinned.key != key);
                 if self.explore.pinned.len() == before {
-                    self.explore.pinned.push(key);
+                    self.explore.pinned.extend(self.exploring.known.get(&key).cloned());
                 }
             }
         }
@@ -126,13 +142,12 @@ impl State {
         if self.view != View::Explore || self.boards.is_empty() {
             return;
         }
-        let is_new = self.explore.spec.is_none();
-        if is_new {
+        if self.explore.spec.is_none() {
             let spec = ExploreSpec::first(self.model.is_some(), &self.boards);
             self.explore.spec = Some(Rc::new(spec));
         }
         self.list_zoo(effects);
-        self.draw_explored();
+        self.follow_choice();
         if self.explore.rows.is_empty() && self.task(Job::Explore).is_none() && !self.is_opening() {
             self.begin_exploring(effects);
         }
@@ -140,32 +155,36 @@ impl State {
 
     /// A model is open that was not: what was planned of the one before has its name.
     pub(super) fn forget_explored(&mut self, effects: &mut Vec<Effect>) {
-        if let Some(name) = self.explore.open.take() {
-            self.explore.known.retain(|key, _| key.network != name);
-            self.explore.pinned.retain(|key| key.network != name);
+        if let Some(name) = self.exploring.open.take() {
+            self.exploring.known.retain(|key, _| key.network != name);
+            self.explore.pinned.retain(|row| row.key.network != name);
             self.explore.picked = None;
         }
         if self.task(Job::Explore).is_some() {
             self.stop_exploring(effects);
         }
+        self.follow_choice();
+    }
+
+    /// The choice, or the model that it means, is another one.
+    fn follow_choice(&mut self) {
+        let Some(spec) = &self.explore.spec else { return };
+        self.exploring.keys = spec.keys(self.open_name().as_deref());
         self.draw_explored();
     }
 
     fn draw_explored(&mut self) {
-        let Some(spec) = &self.explore.spec else { return };
-        let keys = spec.keys(self.open_name().as_deref());
-        let rows = keys.iter().filter_map(|key| self.explore.known.get(key)).cloned();
-        self.explore.rows = Rc::new(rows.collect());
+        let Exploring { keys, known, .. } = &self.exploring;
+        self.explore.rows =
+            Rc::new(keys.iter().filter_map(|key| known.get(key)).cloned().collect());
     }
 
     /// Rows that are neither known nor asked for.
     fn unexplored(&self, most: usize) -> Vec<SweepKey> {
-        let Some(spec) = &self.explore.spec else { return Vec::new() };
-        let keys = spec.keys(self.open_name().as_deref()).into_iter();
-        let is_asked =
-            |key: &SweepKey| self.explore.asked.iter().any(|asked| asked.keys.contains(key));
-        let keys = keys.filter(|key| !self.explore.known.contains_key(key) && !is_asked(key));
-        keys.take(most).collect()
+        let Exploring { keys, known, asked, .. } = &self.exploring;
+        let is_asked = |key: &SweepKey| asked.iter().any(|asked| asked.keys.contains(key));
+        let keys = keys.iter().filter(|key| !known.contains_key(key) && !is_asked(key));
+        keys.take(most).cloned().collect()
     }
 
     fn begin_exploring(&mut self, effects: &mut Vec<Effect>) {
@@ -187,10 +206,10 @@ impl State {
             return;
         }
         let (request, since_ms) = (self.next_request(), self.now_ms);
-        self.explore.open = self.open_name();
-        let open = self.explore.open.clone().unwrap_or_default();
+        self.exploring.open = self.open_name();
+        let open = self.exploring.open.clone().unwrap_or_default();
         effects.push(Effect::Sweep { request, worker, keys: keys.clone(), open });
-        self.explore.asked.push(Asked { request, worker, keys, since_ms });
+        self.exploring.asked.push(Asked { request, worker, keys, since_ms });
     }
 
     /// Rows that were asked for are there, or why not; nothing was asked for with other requests.
@@ -200,11 +219,11 @@ impl State {
         reply: Result<Vec<SentRow>, Diagnostic>,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(place) = self.explore.asked.iter().position(|asked| asked.request == request)
+        let Some(place) = self.exploring.asked.iter().position(|asked| asked.request == request)
         else {
             return;
         };
-        let asked = self.explore.asked.remove(place);
+        let asked = self.exploring.asked.remove(place);
         let rows = match reply {
             Ok(rows) => rows,
             Err(trouble) => {
@@ -215,10 +234,10 @@ impl State {
         let count = rows.len().max(1);
         let took = (self.now_ms - asked.since_ms).max(1.0);
         let next = (count as f64 * BETWEEN_ANSWERS_MS / took) as usize;
-        self.explore.take(rows);
+        self.exploring.take(rows);
         self.draw_explored();
         self.ask_rows(asked.worker, next.clamp(1, MOST_AT_ONCE.min(4 * count)), effects);
-        let (known, done) = (self.explore.rows.len(), self.explore.asked.is_empty());
+        let (known, done) = (self.explore.rows.len(), self.exploring.asked.is_empty());
         let of = self.explore.spec.as_ref().map_or(0, |spec| spec.count());
         let Some(task) = self.tasks.iter_mut().find(|task| task.job == Job::Explore) else {
             return;
@@ -233,7 +252,7 @@ impl State {
 
     /// Nothing more is asked for; what is known stays.
     pub(super) fn stop_exploring(&mut self, effects: &mut Vec<Effect>) {
-        self.explore.asked.clear();
+        self.exploring.asked.clear();
         self.tasks.retain(|task| task.job != Job::Explore);
         effects.push(Effect::EndSweepers);
     }
@@ -323,7 +342,7 @@ mod tests {
         answer(&mut state, *request, keys);
         let pin = || Event::Explore(ExploreEvent::Pin(keys[0].clone()));
         state.update(pin());
-        assert_eq!(state.explore.pinned, *keys);
+        assert!(state.explore.is_marked(&keys[0]) && state.explore.pinned.len() == 1);
         state.update(pin());
         assert!(state.explore.pinned.is_empty());
         assert!(state.fragment().text().contains("explore=m:vww;b:a;s:auto"));

@@ -39,6 +39,7 @@ pub use compare::{Beside, Compare, Plans, Tried};
 pub use desk::{Desk, DeskEvent, Heard, Measurement};
 pub use event::{Effect, Event, Kept};
 pub use exits::{ExitsStudy, LabelledFiles, check_images};
+use explore::Exploring;
 pub use explore::{BUDGETS, Explore, ExploreEvent, ExploreSpec, MOST_PLANS, OPEN, SWEEPERS, Shows};
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;
@@ -102,6 +103,7 @@ pub struct State {
     pub images: LabelledFiles,
     /// Many plans at once.
     pub explore: Explore,
+    pub(crate) exploring: Exploring,
     /// What the exits of a plan came to.
     pub exits: Option<ExitsStudy>,
     /// What went wrong last, and where.

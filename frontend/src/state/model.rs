@@ -288,7 +288,7 @@ impl State {
         reply: Result<ImportReply, Diagnostic>,
         effects: &mut Vec<Effect>,
     ) {
-        if self.explore.is_asked(request) {
+        if self.exploring.is_asked(request) {
             let rows = reply.map(|reply| match reply {
                 ImportReply::Swept(rows) => rows,
                 _ => Vec::new(),

@@ -171,13 +171,10 @@ fn chart_part(props: &Props, spec: &ExploreSpec, rows: &[Rc<SweepRow>]) -> Html 
     }
     let is_small = charts.all.len() > 1;
     let class = if is_small { "explore-charts explore-multiples" } else { "explore-charts" };
-    let is_marked = |key: &SweepKey| {
-        props.explore.picked.as_ref() == Some(key) || props.explore.pinned.contains(key)
-    };
     html! {
         <div {class} data-testid="explore-charts">
             { for charts.all.iter().map(|chart| {
-                let marked = marked(chart, |place| is_marked(&rows[place].key));
+                let marked = marked(chart, |place| props.explore.is_marked(&rows[place].key));
                 html! {
                     <section key={chart.title.clone()}>
                         if is_small || !chart.title.is_empty() { <h3>{ &chart.title }</h3> }
@@ -205,14 +202,16 @@ fn on_pick(chart: &Chart, rows: &[Rc<SweepRow>], on: &Callback<Event>) -> Callba
     let on = on.clone();
     Callback::from(move |Picked { series, point }| {
         let key = keys.get(series).and_then(|keys| keys.get(point)).cloned();
-        on.emit(Event::Explore(ExploreEvent::Pick(key)));
+        if let Some(key) = key {
+            on.emit(Event::Explore(ExploreEvent::Pick(key)));
+        }
     })
 }
 
 fn matrix_part(matrix: &Matrix, on: &Callback<Event>) -> Html {
     let pick = |key: &SweepKey| {
         let key = key.clone();
-        on.reform(move |_: MouseEvent| Event::Explore(ExploreEvent::Pick(Some(key.clone()))))
+        on.reform(move |_: MouseEvent| Event::Explore(ExploreEvent::Pick(key.clone())))
     };
     html! {
         <div class="table-scroll" tabindex="0" role="group" aria-label="What fits">

@@ -71,7 +71,7 @@ pub fn ExploreBeside(props: &Props) -> Html {
 
 fn head(props: &Props, row: &SweepRow, words: String) -> Html {
     let key: &SweepKey = &row.key;
-    let is_pinned = props.explore.pinned.contains(key);
+    let is_pinned = props.explore.pinned.iter().any(|pinned| pinned.key == *key);
     let pin = {
         let key = key.clone();
         props.on.reform(move |_: MouseEvent| Event::Explore(ExploreEvent::Pin(key.clone())))
