@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use tilewright_app::{CardWish, Mode};
+use tilewright_app::{CardWish, Engine, Mode};
 use tilewright_model::quantise::RangeRule;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
@@ -437,6 +437,10 @@ pub struct Run {
     /// and a timeline without outputs
     #[arg(long, value_name = "MODE", default_value = "full")]
     pub mode: Mode,
+    /// What executes the firmware: `unicorn`, an independent emulator; `own`, the core that the page has too; or `both`,
+    /// compared block by block. Counts and cycles are the same
+    #[arg(long, value_name = "ENGINE", default_value = "unicorn")]
+    pub engine: Engine,
     #[command(flatten)]
     pub checked: Checked,
     /// Let something go wrong with the card: KIND at transfer N since reset and each M after it; may be

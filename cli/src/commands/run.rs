@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tilewright_app::{
-    Blame, Cancel, CardWish, Diagnostic, Done, Host, Mode, Prepared, RunOptions, Use, checked_plan,
-    run_plan, unsupported,
+    Blame, Cancel, CardWish, Diagnostic, Done, Engine, Host, Mode, Prepared, RunOptions, Use,
+    checked_plan, run_plan, unsupported,
 };
 use tilewright_runner::{Dist, Emulator, Execute, Native, WorkerLimits, Workers};
 
@@ -62,11 +62,12 @@ impl Emulated {
         integrity: Integrity,
         input: Option<&Path>,
         mode: Mode,
+        engine: Engine,
     ) -> Result<Self, Diagnostic> {
         let cancel = interrupt::cancelled_by_ctrl_c()?;
         let (board, options) = load::asked(on, integrity)?;
         let dist = Dist::find()?;
-        let workers = Workers::new(&dist);
+        let workers = Workers::new(&dist).on(engine);
         workers.ready()?;
         dist.firmware(&board.id)?;
         let mut teller = Teller::new();
@@ -199,7 +200,13 @@ pub fn run(options: &Run) -> Result<Said, Diagnostic> {
     let files = [perfetto, schedule_csv, schedule_json];
     let mut outputs = Outputs::new(options.json.json, files, &read)?;
     let integrity = options.checked.integrity();
-    let emulated = Emulated::new(&options.on, integrity, options.input.as_deref(), options.mode)?;
+    let emulated = Emulated::new(
+        &options.on,
+        integrity,
+        options.input.as_deref(),
+        options.mode,
+        options.engine,
+    )?;
     let mut emulated = emulated.with_card_faults(&options.card_faults);
     if let Some(Limits(limits)) = &options.limits {
         emulated.options.exits.subnetworks = true;

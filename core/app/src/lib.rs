@@ -12,8 +12,10 @@ mod float;
 mod host;
 mod integrity;
 mod judge;
+mod layer_bytes;
 mod memory_view;
 mod model_view;
+mod news;
 mod package;
 mod plan_file;
 mod plan_view;
@@ -39,8 +41,10 @@ pub use float::{CompareFloat, FloatSubject};
 pub use host::{Cancel, Host, Silent};
 pub use integrity::{checks, checks_of, images_again, plan_image, room_for};
 pub use judge::{compare, run_plan};
+pub use layer_bytes::{LayerBytes, decoded_layers, encoded_layers};
 pub use memory_view::{LiveView, MemoryView, PlacedView, RowView};
 pub use model_view::{KindView, ModelView, OperatorView, StateView, UnknownView};
+pub use news::News;
 pub use package::{Package, PackagedFile, package};
 pub use plan_file::{PlanFile, StoreStart};
 pub use plan_view::PlanView;
@@ -54,10 +58,10 @@ pub use quantise::{
 pub use remedies::{Asked, RemedyWork, find_remedies};
 pub use reorder::rearrange;
 pub use resolve::{Resolved, board_of, resolve};
-pub use result::{Done, LayerBytes, hexadecimal, sha256};
+pub use result::{Done, hexadecimal, sha256};
 pub use run::{RunOptions, bytes_of, run_image};
 pub use several::several;
 pub use tilewright_report::{
-    Blame, Comparison, Diagnostic, LayerCheck, Mode, Need, OutputValues, RunResult,
+    Blame, Comparison, Diagnostic, Engine, LayerCheck, Mode, Need, OutputValues, RunResult,
 };
 pub use watch::{WATCHED_LIMIT, WatchedLayer, Watches};

@@ -80,7 +80,8 @@ pub use run_report::{
     over_prediction,
 };
 pub use run_result::{
-    Comparison, InvokeRow, LayerCheck, Mode, OutputValues, RunResult, UnknownMode,
+    Comparison, Engine, InvokeRow, LayerCheck, Mode, OutputValues, RunResult, UnknownEngine,
+    UnknownMode,
 };
 pub use scale::{
     Accuracy, Diminishing, ScaleReport, ScaleTarget, ScaledNetwork, TradeOff, WithinLimit,

@@ -46,6 +46,52 @@ impl std::str::FromStr for Mode {
     }
 }
 
+/// What executes the firmware's instructions. Counts and cycles are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// Unicorn, an independent emulator.
+    #[default]
+    Unicorn,
+    /// The core of this project.
+    Own,
+    /// Both, compared block by block; the result is Unicorn's.
+    Both,
+}
+
+/// An engine that there is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownEngine;
+
+impl std::fmt::Display for UnknownEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("engines are `unicorn`, `own` and `both`")
+    }
+}
+
+impl std::error::Error for UnknownEngine {}
+
+impl Engine {
+    /// Its word on a command line.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Unicorn => "unicorn",
+            Self::Own => "own",
+            Self::Both => "both",
+        }
+    }
+}
+
+impl std::str::FromStr for Engine {
+    type Err = UnknownEngine;
+
+    fn from_str(word: &str) -> Result<Self, UnknownEngine> {
+        let all = [Self::Unicorn, Self::Own, Self::Both];
+        all.into_iter().find(|engine| engine.word() == word).ok_or(UnknownEngine)
+    }
+}
+
 /// An output of the model as the board computed it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

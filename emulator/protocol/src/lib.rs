@@ -13,5 +13,5 @@ pub use message::{
     CardFault, CardJob, CardProblem, CopyCount, Finish, Invoke, Job, LayerCycles, Limits, Request,
     Response, StepCount, VERSION, Watch,
 };
-pub use outcome::RunOutcome;
-pub use tilewright_report::{Mode, UnknownMode};
+pub use outcome::{Collector, RunOutcome};
+pub use tilewright_report::{Engine, Mode, UnknownEngine, UnknownMode};

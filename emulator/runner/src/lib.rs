@@ -9,7 +9,6 @@ mod dist;
 mod error;
 mod locate;
 mod native;
-mod outcome;
 mod process;
 mod run;
 mod talk;

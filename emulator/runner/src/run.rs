@@ -7,11 +7,10 @@ use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tilewright_protocol::{Finish, Job, Request, Response, RunOutcome, VERSION};
+use tilewright_protocol::{Collector, Engine, Finish, Job, Request, Response, RunOutcome, VERSION};
 
 use crate::error::RunnerError;
 use crate::locate::{self, WorkerMissing};
-use crate::outcome::Collector;
 use crate::talk::Talk;
 
 /// Bounds of a worker process that the worker itself cannot be trusted with.
@@ -33,6 +32,7 @@ impl Default for WorkerLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runner {
     worker: PathBuf,
+    engine: Engine,
 }
 
 impl Runner {
@@ -48,7 +48,13 @@ impl Runner {
     /// With the worker at a path.
     #[must_use]
     pub const fn new(worker: PathBuf) -> Self {
-        Self { worker }
+        Self { worker, engine: Engine::Unicorn }
+    }
+
+    /// The same, on another engine.
+    #[must_use]
+    pub fn on(self, engine: Engine) -> Self {
+        Self { engine, ..self }
     }
 
     /// The worker's path.
@@ -74,11 +80,12 @@ impl Runner {
         let (_open, nothing) = channel();
         let (mut talk, engine) = self.start(Request::Run(job), nothing, limits, cancel)?;
         loop {
-            let response = talk.answer()?;
-            collector.take(&response).map_err(|reason| talk.protocol(reason))?;
-            match response {
+            match talk.answer()? {
                 Response::Finished(finish) => return Ok(collector.finish(engine, finish)),
-                response => on_event(&response),
+                response => {
+                    on_event(&response);
+                    collector.take(response).map_err(|reason| talk.protocol(reason))?;
+                }
             }
         }
     }
@@ -119,7 +126,9 @@ impl Runner {
         let _ = requests.send(Request::Hello { version: VERSION });
         let host = host.into_iter().map(Request::Console);
         let requests_of_host = waiting.into_iter().chain(host);
-        let mut talk = Talk::begin(Command::new(&self.worker), limits, requests_of_host, cancel)?;
+        let mut command = Command::new(&self.worker);
+        command.args(["--engine", self.engine.word()]);
+        let mut talk = Talk::begin(command, limits, requests_of_host, cancel)?;
         match talk.answer()? {
             Response::Hello { version: VERSION, engine } => {
                 // It ends what was held back until here.

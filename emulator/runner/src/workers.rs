@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tilewright_report::sentence;
 
 use tilewright_app::{Blame, Cancel, Diagnostic};
-use tilewright_protocol::{Job, Response, RunOutcome};
+use tilewright_protocol::{Engine, Job, Response, RunOutcome};
 
 use crate::dist::Dist;
 use crate::error::RunnerError;
@@ -41,13 +41,20 @@ pub trait Execute: Send + Sync + 'static {
 #[derive(Debug)]
 pub struct Workers {
     dist: Dist,
+    engine: Engine,
 }
 
 impl Workers {
     /// With the worker of these built things.
     #[must_use]
     pub fn new(dist: &Dist) -> Self {
-        Self { dist: dist.clone() }
+        Self { dist: dist.clone(), engine: Engine::Unicorn }
+    }
+
+    /// The same, on another engine.
+    #[must_use]
+    pub fn on(self, engine: Engine) -> Self {
+        Self { engine, ..self }
     }
 
     /// The program that a job would run in now, if there is one.
@@ -58,7 +65,7 @@ impl Workers {
 
     fn runner(&self) -> Result<Runner, Diagnostic> {
         if env::var_os(VARIABLE).is_some() {
-            return Runner::find().map_err(|error| {
+            return Runner::find().map(|runner| runner.on(self.engine)).map_err(|error| {
                 Diagnostic::new(
                     Blame::NotBuilt,
                     sentence(&error.to_string()),
@@ -67,7 +74,7 @@ impl Workers {
                 )
             });
         }
-        self.dist.worker().map(Runner::new)
+        self.dist.worker().map(|worker| Runner::new(worker).on(self.engine))
     }
 }
 

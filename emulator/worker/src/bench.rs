@@ -6,10 +6,9 @@ pub mod steps;
 use std::time::Instant;
 
 use tilewright_protocol::{Hardware, Job, Limits, Mode};
-use unicorn_engine::{Arch, ArmCpuModel, Mode as CpuMode, Prot, Unicorn};
+use unicorn_engine::{Arch, ArmCpuModel, Mode as CpuMode, Prot, Unicorn, uc_error};
 
-use crate::elf::Firmware;
-use crate::engine::{self, JobError};
+use crate::{Firmware, JobError, engine};
 
 const BOARD: &str = "stm32f746g-disco";
 const FLASH: u32 = 0x0800_0000;
@@ -25,7 +24,7 @@ const TIMES: usize = 3;
 pub fn bench() -> Result<String, JobError> {
     let (mut hooked, mut bare, mut instructions) = (u64::MAX, u64::MAX, 0);
     for _ in 0..TIMES {
-        bare = bare.min(run_bare()?);
+        bare = bare.min(run_bare().map_err(engine::failed)?);
         let (count, nanoseconds) = run_hooked()?;
         hooked = hooked.min(nanoseconds);
         instructions = count;
@@ -36,7 +35,7 @@ pub fn bench() -> Result<String, JobError> {
         "instructions": instructions,
         "hooked_million_per_second": speed(hooked),
         "bare_million_per_second": speed(bare),
-        "engine": crate::engine(),
+        "engine": crate::name(tilewright_protocol::Engine::Unicorn),
     })
     .to_string())
 }
@@ -57,11 +56,11 @@ fn run_hooked() -> Result<(u64, u64), JobError> {
         watches: Vec::new(),
     };
     // The program ends asleep, which ends the job.
-    let finish = engine::run_firmware(board, firmware, &job, |_| {})?;
+    let finish = crate::run_firmware(board, firmware, &job, |_| {})?;
     Ok((finish.boot.instructions(), finish.wall_ns))
 }
 
-fn run_bare() -> Result<u64, JobError> {
+fn run_bare() -> Result<u64, uc_error> {
     let start = Instant::now();
     let mut uc = Unicorn::new(Arch::ARM, CpuMode::THUMB)?;
     uc.ctl_set_cpu_model(ArmCpuModel::CORTEX_M7 as i32)?;

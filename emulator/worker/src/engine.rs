@@ -1,198 +1,123 @@
-//! Sets up Unicorn for a job and runs it.
+//! Unicorn as an engine of the machine.
 
-use std::cmp::Reverse;
-use std::sync::mpsc::Receiver;
-use std::time::Instant;
-
-use thiserror::Error;
-use tilewright_board::{Board, BoardError, CardError, CoreKind, MemoryKind};
-use tilewright_devices::{AccessError, NoDevices, Size};
-use tilewright_plan::Space;
-use tilewright_protocol::{Finish, Job, Response};
+use tilewright_board::CoreKind;
+use tilewright_machine::{End, Engine, JobError, Machine, Register, Trap, block, exception};
 use tilewright_report::FaultKind;
 use unicorn_engine::{
-    Arch, ArmCpuModel, ControlType, Mode, Prot, RegisterARM, Unicorn, uc_ctl, uc_error,
+    Arch, ArmCpuModel, ControlType, Mode, RegisterARM, Unicorn, uc_ctl, uc_error,
 };
 
-use crate::block;
-use crate::border;
-use crate::card::{self, Card};
-use crate::dma;
-use crate::elf::{ElfError, Firmware};
-use crate::exception;
-use crate::external;
-use crate::fault::{self, status};
-use crate::flash::{self, Constants};
-use crate::host::Host;
-use crate::last_words;
-use crate::long_loads;
-use crate::machine::{End, Machine};
+use crate::hooks;
+use crate::maps;
 use crate::pages;
-use crate::profile;
-use crate::registers::{self, Engine};
-use crate::sleep;
-use crate::stack::Stack;
 
 /// An address that no block starts at, for Unicorn's "run until", which it looks up as if code could be there.
 const NEVER: u32 = 0x9fff_fff0;
 /// Bytes for translated code; when they are full, translation starts anew.
 const CODE_BUFFER: u32 = 64 << 20;
-/// Peripherals (DDI 0403E, B3.1), the factory bytes of STM32F7 and STM32F4, the registers of
-/// external memories, and the core's own.
-const DEVICE_REGIONS: [(u32, u32); 5] = [
-    (0x1ff0_f000, 0x1000),
-    (0x1fff_7000, 0x1000),
-    (0x4000_0000, 0x2000_0000),
-    (0xa000_0000, 0x2000),
-    (0xe000_0000, 0x0010_0000),
-];
 
-/// Why a job cannot be started.
-#[derive(Debug, Error)]
-pub enum JobError {
-    /// The board is unknown.
-    #[error(transparent)]
-    Board(#[from] BoardError),
-    /// The board cannot be emulated.
-    #[error(transparent)]
-    Devices(#[from] NoDevices),
-    /// The card's class is unknown.
-    #[error(transparent)]
-    Card(#[from] CardError),
-    /// The file is no firmware.
-    #[error(transparent)]
-    Elf(#[from] ElfError),
-    /// A part of the file lies where the board has no memory.
-    #[error("the ELF file has {bytes} bytes for 0x{address:08x}, where the board has no memory")]
-    Outside {
-        /// Where.
-        address: u32,
-        /// How many.
-        bytes: usize,
-    },
-    /// The image for external flash is larger than it, or there is none.
-    #[error("the image for external flash has {bytes} bytes, more than the board can hold there")]
-    ExternalFlash {
-        /// How many.
-        bytes: usize,
-    },
-    /// There is no vector table where the board starts.
-    #[error("no vector table at 0x{0:08x}: is this firmware for another board?")]
-    NoVectors(u32),
-    /// Unicorn failed.
-    #[error("the emulator cannot be set up: {0:?}")]
-    Engine(uc_error),
-}
+/// Unicorn with the machine beside it.
+pub type Uc<'a> = Unicorn<'a, Machine>;
 
-impl From<uc_error> for JobError {
-    fn from(error: uc_error) -> Self {
-        Self::Engine(error)
+/// Unicorn as the machine sees it.
+pub struct Core<'u, 'a>(pub &'u mut Uc<'a>);
+
+impl Engine for Core<'_, '_> {
+    #[inline]
+    fn machine(&self) -> &Machine {
+        self.0.get_data()
+    }
+
+    #[inline]
+    fn machine_mut(&mut self) -> &mut Machine {
+        self.0.get_data_mut()
+    }
+
+    fn read(&self, register: Register) -> u32 {
+        // Unicorn refuses only registers that it does not know.
+        self.0.reg_read(number(register)).unwrap_or(0) as u32
+    }
+
+    fn write(&mut self, register: Register, value: u32) {
+        let number = match register {
+            // By the name XPSR the flags GE would be left out.
+            Register::Xpsr => RegisterARM::XPSR_NZCVQG as i32,
+            _ => number(register),
+        };
+        let _ = self.0.reg_write(number, u64::from(value));
+    }
+
+    fn stop(&mut self) {
+        let _ = self.0.emu_stop();
+    }
+
+    fn execute(&mut self, start: u32) -> End {
+        execute_until(self.0, start, NEVER).unwrap_or_else(|| {
+            let message = format!("the emulator stopped at 0x{NEVER:08x}");
+            End::Fault(FaultKind::Worker, message)
+        })
     }
 }
 
-/// Does a job; messages but the last go to `sink`.
-///
-/// # Errors
-/// [`JobError`] if it cannot be started. What goes wrong later is in the result.
-pub fn run(job: &Job, sink: impl FnMut(Response) + 'static) -> Result<Finish, JobError> {
-    let board = tilewright_board::find(&job.board)?;
-    let firmware = Firmware::from_elf(&job.elf)?;
-    run_firmware(board, firmware, job, sink)
-}
-
-/// Does a job whose console a host has: its bytes come from there as they arrive, and the job's frames are not looked
-/// at. It ends with a fault, or with the process.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_with_host(
-    job: &Job,
-    host: Receiver<Vec<u8>>,
-    sink: impl FnMut(Response) + 'static,
-) -> Result<Finish, JobError> {
-    let board = tilewright_board::find(&job.board)?;
-    let firmware = Firmware::from_elf(&job.elf)?;
-    let host = Host::new(host, board.core.clock.hertz.0);
-    run_either(board, firmware, job, Some(host), sink)
-}
-
-/// Does a job with firmware that is loaded already; the job's ELF file is not looked at.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_firmware(
-    board: Board,
-    firmware: Firmware,
-    job: &Job,
-    sink: impl FnMut(Response) + 'static,
-) -> Result<Finish, JobError> {
-    run_either(board, firmware, job, None, sink)
-}
-
-fn run_either(
-    board: Board,
-    firmware: Firmware,
-    job: &Job,
-    host: Option<Host>,
-    sink: impl FnMut(Response) + 'static,
-) -> Result<Finish, JobError> {
-    let start = Instant::now();
-    let mut machine = Machine::new(board, firmware, job, Box::new(sink))?;
-    machine.host = host;
-    if let Some(card) = &job.card {
-        machine.card = Card::insert(card, &mut machine.bus)?;
-    }
-    let mut uc = set_up(machine, &job.external_flash)?;
-    let reset = reset(&mut uc)?;
-    let end = execute(&mut uc, reset);
-    let machine = uc.get_data_mut();
-    let now = machine.account.counts();
-    let (boot, invoke) = machine.marks.totals(now);
-    let Machine { stack, memories, .. } = machine;
-    let stack = stack.as_mut().map(|stack| stack.used(memories));
-    let deeper = stack.filter(|stack| !stack.fits());
-    let fault = match end {
-        End::Done => deeper
-            .map(|stack| fault::report(&uc, FaultKind::StackOverflow, &fault::too_deep(&stack))),
-        End::Fault(kind, message) => {
-            let mut fault = fault::report(&uc, kind, &message);
-            fault.message.extend(last_words::hear(&mut uc, kind));
-            Some(fault)
-        }
+/// Unicorn's number of a register.
+const fn number(register: Register) -> i32 {
+    let register = match register {
+        Register::R0 => RegisterARM::R0,
+        Register::R1 => RegisterARM::R1,
+        Register::R2 => RegisterARM::R2,
+        Register::R3 => RegisterARM::R3,
+        Register::R4 => RegisterARM::R4,
+        Register::R5 => RegisterARM::R5,
+        Register::R6 => RegisterARM::R6,
+        Register::R7 => RegisterARM::R7,
+        Register::R8 => RegisterARM::R8,
+        Register::R9 => RegisterARM::R9,
+        Register::R10 => RegisterARM::R10,
+        Register::R11 => RegisterARM::R11,
+        Register::R12 => RegisterARM::R12,
+        Register::Sp => RegisterARM::SP,
+        Register::Lr => RegisterARM::LR,
+        Register::Pc => RegisterARM::PC,
+        Register::Xpsr => RegisterARM::XPSR,
+        Register::Msp => RegisterARM::MSP,
+        Register::Psp => RegisterARM::PSP,
+        Register::Control => RegisterARM::CONTROL,
+        Register::Primask => RegisterARM::PRIMASK,
+        Register::Basepri => RegisterARM::BASEPRI,
+        Register::Faultmask => RegisterARM::FAULTMASK,
+        Register::Fpscr => RegisterARM::FPSCR,
+        Register::Single(number) => return RegisterARM::S0 as i32 + number as i32,
     };
-    let machine = uc.get_data_mut();
-    machine.flush_console();
-    profile::tell(machine);
-    Ok(Finish {
-        fault,
-        boot,
-        load: machine.marks.load,
-        invoke,
-        stack,
-        invokes: std::mem::take(&mut machine.marks.invokes.ended),
-        passed_steps: machine.sampling.as_ref().map_or(0, |sampling| sampling.passed),
-        unknown_registers: machine.bus.unknown(),
-        wall_ns: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
-    })
+    register as i32
+}
+
+/// What a job is told of an error of Unicorn.
+pub fn failed(error: uc_error) -> JobError {
+    JobError::Engine(format!("{error:?}"))
+}
+
+/// Where Unicorn's core is.
+pub fn pc(uc: &Uc<'_>) -> u32 {
+    uc.reg_read(RegisterARM::PC).unwrap_or(0) as u32
 }
 
 /// Unicorn with memories, devices and hooks.
-pub fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>, JobError> {
+pub fn set_up<'a>(machine: Machine) -> Result<Uc<'a>, uc_error> {
     // Mode::MCLASS would force another core (and hooks must be there before code is translated).
-    let mut uc = Engine::new_with_data(Arch::ARM, Mode::THUMB, machine)?;
+    let mut uc = Uc::new_with_data(Arch::ARM, Mode::THUMB, machine)?;
     uc.ctl_set_cpu_model(cpu_model(uc.get_data().core) as i32)?;
     limit_code_buffer(&uc)?;
-    map_memories(&mut uc)?;
-    load(&mut uc, external_flash)?;
-    for (start, bytes) in DEVICE_REGIONS {
-        map_devices(&mut uc, start, bytes)?;
-    }
-    uc.add_block_hook(1, 0, block::entered)?;
-    uc.add_intr_hook(exception::raised)?;
-    uc.add_insn_invalid_hook(sleep::invalid_instruction)?;
+    maps::set_up(&mut uc)?;
+    uc.add_block_hook(1, 0, |uc, address, size| {
+        let before = uc.get_data().blocks();
+        block::entered(&mut Core(uc), address as u32, size);
+        if uc.get_data().is_observed() && uc.get_data().blocks() != before {
+            tilewright_machine::show(&mut Core(uc), address as u32);
+        }
+    })?;
+    hooks::set_up(&mut uc)?;
     pages::set_up(&mut uc)?;
-    long_loads::set_up(&mut uc)?;
-    border::set_up(&mut uc)?;
+    hooks::watch(&mut uc)?;
     Ok(uc)
 }
 
@@ -215,225 +140,43 @@ pub fn limit_code_buffer<D>(uc: &Unicorn<'_, D>) -> Result<(), uc_error> {
     unsafe { uc_ctl(uc.get_handle(), control, CODE_BUFFER) }.into()
 }
 
-/// Maps internal memories, those that touch as one, and external ones, whose accesses are seen.
-fn map_memories(uc: &mut Engine<'_>) -> Result<(), JobError> {
-    let mut ranges: Vec<(u32, u64, Prot)> = uc
-        .get_data()
-        .board
-        .memory
-        .iter()
-        .filter_map(|memory| {
-            let allowed = match memory.kind {
-                MemoryKind::Flash => Prot::READ | Prot::EXEC,
-                MemoryKind::Dtcm | MemoryKind::Itcm | MemoryKind::Sram => Prot::ALL,
-                _ => return None,
-            };
-            Some((memory.address?, memory.bytes.0, allowed))
-        })
-        .collect();
-    let constants = Constants::new(&uc.get_data().board);
-    if let Some((constants, _)) = &constants {
-        // What lies behind the firmware is no code: reads of it are seen.
-        let start = constants.address;
-        let before = |range: &&mut (u32, u64, Prot)| {
-            range.0 <= start && u64::from(start - range.0) < range.1
-        };
-        if let Some(range) = ranges.iter_mut().find(before) {
-            range.1 = u64::from(start - range.0);
-        }
-    }
-    ranges.sort_by_key(|(address, _, _)| *address);
-    ranges.dedup_by(|next, range| {
-        let touches = u64::from(range.0) + range.1 == u64::from(next.0) && range.2 == next.2;
-        if touches {
-            range.1 += next.1;
-        }
-        touches
-    });
-    // Unicorn counts bytes on from the memory that it holds for the last, which is a smaller one than those
-    // mapped behind it: they would share its notes of pages that hold code, and stores to the one would
-    // undo what is translated of the other.
-    ranges.sort_by_key(|(_, bytes, _)| Reverse(*bytes));
-    for (address, bytes, allowed) in ranges {
-        map_internal(uc, address, bytes, allowed)?;
-    }
-    if let Some((constants, bytes)) = constants {
-        let address = constants.address;
-        let machine = uc.get_data_mut();
-        machine.memories.add(address, bytes as usize);
-        machine.constants = Some(constants);
-        let read = |uc: &mut Engine<'_>, offset: u64, size: usize| {
-            flash::read(uc.get_data_mut(), offset, size)
-        };
-        let write = |uc: &mut Engine<'_>, offset: u64, _: usize, _: u64| {
-            flash::write(uc.get_data_mut(), offset);
-        };
-        uc.mmio_map(u64::from(address), bytes, Some(read), Some(write))?;
-    }
-    for index in 0..uc.get_data().external.len() {
-        let memory = &uc.get_data().external[index].memory;
-        let (Some(address), bytes) = (memory.address, memory.bytes.0) else { continue };
-        uc.get_data_mut().memories.add(address, bytes as usize);
-        let read = move |uc: &mut Engine<'_>, offset: u64, size: usize| {
-            external::read(uc.get_data_mut(), index, offset, size)
-        };
-        let write = move |uc: &mut Engine<'_>, offset: u64, size: usize, value: u64| {
-            external::write(uc.get_data_mut(), index, offset, size, value);
-        };
-        uc.mmio_map(u64::from(address), bytes, Some(read), Some(write))?;
-    }
-    Ok(())
-}
-
-#[allow(unsafe_code)]
-fn map_internal(
-    uc: &mut Engine<'_>,
-    address: u32,
-    bytes: u64,
-    allowed: Prot,
-) -> Result<(), JobError> {
-    let start = uc.get_data_mut().memories.add(address, bytes as usize);
-    // SAFETY: as many bytes lie there until the machine is dropped, which is after the engine that
-    // holds it is closed; nothing but this mapping and `Memories` reaches them.
-    unsafe { uc.mem_map_ptr(u64::from(address), bytes, allowed, start.cast())? };
-    Ok(())
-}
-
-fn load(uc: &mut Engine<'_>, external_flash: &[u8]) -> Result<(), JobError> {
-    let machine = uc.get_data_mut();
-    for (address, bytes) in machine.firmware.segments.clone() {
-        if !machine.memories.write(address, &bytes) {
-            return Err(JobError::Outside { address, bytes: bytes.len() });
-        }
-    }
-    let flash = machine.board.external(Space::ExternalFlash);
-    let address = flash.and_then(|memory| memory.address).unwrap_or(0);
-    let bytes = external_flash.len();
-    if bytes > 0 && !machine.memories.write(address, external_flash) {
-        return Err(JobError::ExternalFlash { bytes });
-    }
-    Ok(())
-}
-
-fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobError> {
-    let read = move |uc: &mut Engine<'_>, offset: u64, size: usize| {
-        let address = start.wrapping_add(offset as u32);
-        let machine = uc.get_data_mut();
-        machine.deadline = 0;
-        let Some(size) = Size::from_bytes(size) else { return 0 };
-        if let Some(until) = machine.bus.polls_until(address)
-            && until > machine.now()
-        {
-            machine.sleep_until(until);
-        }
-        let exception = machine.handlers.last().map_or(0, |(exception, _)| *exception);
-        match machine.bus.read(address, size, machine.now(), exception) {
-            Ok(value) => u64::from(value),
-            Err(error) => {
-                refused(machine, "read", status::PRECISE, &error);
-                0
-            }
-        }
-    };
-    let write = move |uc: &mut Engine<'_>, offset: u64, size: usize, value: u64| {
-        let address = start.wrapping_add(offset as u32);
-        let machine = uc.get_data_mut();
-        // There are millions of these, which no device but the cache sees.
-        if let Some(maintenance) = machine.bus.maintenance(address, value as u32) {
-            return external::maintain(machine, maintenance);
-        }
-        let Some(size) = Size::from_bytes(size) else { return };
-        // So are these.
-        if let Some(waits) = machine.bus.sum(address, size, value as u32, machine.now()) {
-            machine.account.cycles += waits;
-            return;
-        }
-        machine.deadline = 0;
-        machine.registers_changed = true;
-        if let Err(error) = machine.bus.write(address, size, value as u32, machine.now()) {
-            refused(machine, "write", status::IMPRECISE, &error);
-        }
-        if machine.bus.enables_clocks(address) && machine.block_waits_for_stores() {
-            machine.bus.settle();
-        }
-        dma::serve(machine);
-        card::serve(machine);
-    };
-    uc.mmio_map(u64::from(start), u64::from(bytes), Some(read), Some(write))?;
-    Ok(())
-}
-
-/// A device does not answer an access: the core faults, but where a board's would go on with a write that was
-/// lost.
-fn refused(machine: &mut Machine, what: &str, status: u32, error: &AccessError) {
-    let message = format!("{what}: {error}");
-    match error {
-        AccessError::Reserved(_) | AccessError::Unaligned(_) => {
-            machine.core_fault(FaultKind::UnmappedAccess, status, message);
-        }
-        _ => machine.silent_fault(FaultKind::UnmappedAccess, message),
-    }
-}
-
-/// Sets stack pointer and mode as reset does; gives the first instruction's address.
-pub fn reset(uc: &mut Engine<'_>) -> Result<u32, JobError> {
-    let vectors = uc.get_data().bus.vectors();
-    let mut bytes = [0; 8];
-    uc.mem_read(u64::from(vectors), &mut bytes)?;
-    let word = |at: usize| bytes[at..at + 4].iter().rev().fold(0, |w, b| w << 8 | u32::from(*b));
-    let (stack, entry) = (word(0), word(4));
-    if entry & 1 == 0 || stack == 0 {
-        return Err(JobError::NoVectors(vectors));
-    }
-    let machine = uc.get_data_mut();
-    if let Some(firmware) = &machine.board.firmware {
-        let (lowest, bytes) = (firmware.sram_address, firmware.sram_bytes.0);
-        let holds = u64::from(stack.saturating_sub(lowest)) <= bytes;
-        let painted = holds.then(|| Stack::paint(&mut machine.memories, lowest, stack));
-        machine.stack = painted.flatten();
-    }
-    registers::write(uc, RegisterARM::MSP, stack);
-    registers::write(uc, RegisterARM::LR, u32::MAX);
-    Ok(entry)
-}
-
-/// Runs from an address until something ends it.
-pub fn execute(uc: &mut Engine<'_>, start: u32) -> End {
-    execute_until(uc, start, NEVER).unwrap_or_else(|| {
-        let message = format!("the emulator stopped at 0x{NEVER:08x}");
-        End::Fault(FaultKind::Worker, message)
-    })
-}
-
 /// Runs from an address until something ends it, or a block at another begins; nothing then.
-pub fn execute_until(uc: &mut Engine<'_>, start: u32, until: u32) -> Option<End> {
-    let mut pc = start;
+pub fn execute_until(uc: &mut Uc<'_>, start: u32, until: u32) -> Option<End> {
+    let mut at = start;
     loop {
-        let result = uc.emu_start(u64::from(pc | 1), u64::from(until), 0, 0);
+        let result = uc.emu_start(u64::from(at | 1), u64::from(until), 0, 0);
         if let Some(end) = uc.get_data_mut().end.take() {
             return Some(end);
         }
         match result {
-            Ok(()) if block::pc(uc) == until => return None,
-            Ok(()) if sleep::stopped(uc) => {}
+            Ok(()) if pc(uc) == until => return None,
+            Ok(()) if hooks::stopped(uc) => {}
             Ok(()) => {
-                let message = format!("the emulator stopped at 0x{:08x}", block::pc(uc));
+                let message = format!("the emulator stopped at 0x{:08x}", pc(uc));
                 return Some(End::Fault(FaultKind::Worker, message));
             }
-            Err(uc_error::EXCEPTION) if pages::never_runs(block::pc(uc)) => {
-                exception::fetched_nowhere(uc);
+            Err(uc_error::EXCEPTION) if exception::never_runs(pc(uc)) => {
+                exception::fetched_nowhere(&mut Core(uc));
             }
             Err(error) => {
-                let (kind, message) = fault::classify(uc, error);
-                let machine = uc.get_data_mut();
-                machine.fault_status = fault::status_of(machine.bad_access, error);
-                return Some(End::Fault(kind, message));
+                let trap = trap(uc, error);
+                return Some(tilewright_machine::trapped(&mut Core(uc), &trap));
             }
         }
         if let Some(end) = uc.get_data_mut().end.take() {
             return Some(end);
         }
-        pc = block::pc(uc);
+        at = pc(uc);
+    }
+}
+
+/// What an error of Unicorn means.
+fn trap(uc: &Uc<'_>, error: uc_error) -> Trap {
+    match error {
+        uc_error::INSN_INVALID => Trap::Undefined,
+        uc_error::EXCEPTION => Trap::State,
+        _ if uc.get_data().bad_access.is_some() => Trap::Access,
+        other => Trap::Other(format!("{other:?}")),
     }
 }
 
@@ -443,7 +186,8 @@ mod tests {
     use std::cell::Cell;
     use std::rc::Rc;
 
-    use tilewright_protocol::{Hardware, Limits, Mode};
+    use tilewright_machine::Firmware;
+    use tilewright_protocol::{Hardware, Job, Limits, Mode};
 
     use super::*;
 
@@ -472,13 +216,14 @@ mod tests {
             watches: Vec::new(),
         };
         let board = tilewright_board::find(&job.board).unwrap();
-        let machine = Machine::new(board, firmware, &job, Box::new(|_| {})).unwrap();
-        let mut uc = set_up(machine, &[]).unwrap();
+        let machine = crate::prepare(board, firmware, &job, |_| {}).unwrap();
+        let mut uc = set_up(machine).unwrap();
         let count = Rc::new(Cell::new(0));
         let counter = Rc::clone(&count);
         uc.add_edge_gen_hook(1, 0, move |_, _, _| counter.set(counter.get() + 1)).unwrap();
-        let start = reset(&mut uc).unwrap();
-        assert!(matches!(execute(&mut uc, start), End::Fault(FaultKind::InstructionLimit, _)));
+        let mut core = Core(&mut uc);
+        let start = tilewright_machine::reset(&mut core).unwrap();
+        assert!(matches!(core.execute(start), End::Fault(FaultKind::InstructionLimit, _)));
         count.get()
     }
 

@@ -6,10 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tilewright_devices::Time;
-use tilewright_report::FaultKind;
-
-use crate::machine::Machine;
-use crate::sleep;
+use tilewright_machine::Waited;
 
 /// Virtual time may be so far ahead: waking the thread for each byte would make the port slow.
 const AHEAD: Duration = Duration::from_millis(1);
@@ -38,11 +35,6 @@ impl Host {
         Self { bytes, hertz, known: Moment { wall: Instant::now(), time: Time(0) } }
     }
 
-    /// Bytes that have arrived.
-    pub fn arrived(&self) -> Option<Vec<u8>> {
-        self.bytes.try_recv().ok()
-    }
-
     /// Virtual time at a moment of the host's clock.
     fn time_at(&self, wall: Instant) -> Time {
         let passed = wall.saturating_duration_since(self.known.wall).as_nanos();
@@ -68,11 +60,11 @@ impl Host {
     }
 
     /// Bytes that arrive before `event`; nothing once it is due.
-    fn wait(&self, event: Option<Time>) -> Result<Option<Vec<u8>>, Gone> {
+    fn receive(&self, event: Option<Time>) -> Result<Option<Vec<u8>>, Gone> {
         let Some(event) = event else { return self.bytes.recv().map(Some).map_err(|_| Gone) };
         let left = self.left_until(event);
         if left <= AHEAD {
-            return Ok(self.arrived());
+            return Ok(self.bytes.try_recv().ok());
         }
         match self.bytes.recv_timeout(left) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -88,22 +80,21 @@ impl Host {
 /// Nobody will send anything any more.
 struct Gone;
 
-/// Sleeps until something is due or the host sends something.
-pub fn sleep(machine: &mut Machine) {
-    let event = machine.bus.next_event();
-    let now = machine.now();
-    let Some(host) = &mut machine.host else { return };
-    host.look_at_clock(now);
-    match (host.wait(event), event) {
-        (Ok(Some(bytes)), event) => {
-            let arrived = host.time_at(Instant::now()).0.max(now.0);
-            let arrived = event.map_or(arrived, |event| arrived.min(event.0));
-            sleep::until(machine, Time(arrived));
-            machine.bus.feed_console(&bytes, Time(arrived));
-        }
-        (Ok(None), Some(event)) => sleep::until(machine, event),
-        (Ok(None) | Err(Gone), _) => {
-            machine.fault(FaultKind::Deadlock, "the core sleeps, and the host is gone");
+impl tilewright_machine::Host for Host {
+    fn arrived(&mut self) -> Option<Vec<u8>> {
+        self.bytes.try_recv().ok()
+    }
+
+    fn wait(&mut self, now: Time, due: Option<Time>) -> Waited {
+        self.look_at_clock(now);
+        match (self.receive(due), due) {
+            (Ok(Some(bytes)), due) => {
+                let at = self.time_at(Instant::now()).0.max(now.0);
+                let at = Time(due.map_or(at, |due| at.min(due.0)));
+                Waited::Arrived { bytes, at }
+            }
+            (Ok(None), Some(due)) => Waited::Due(due),
+            (Ok(None) | Err(Gone), _) => Waited::Gone,
         }
     }
 }
@@ -144,11 +135,11 @@ mod tests {
         let (sender, bytes) = channel();
         let host = Host::new(bytes, 1_000_000);
         sender.send(vec![1]).unwrap();
-        let waited = host.wait(Some(Time(60_000_000))).ok().flatten();
+        let waited = host.receive(Some(Time(60_000_000))).ok().flatten();
         assert_eq!(waited, Some(vec![1]));
-        assert!(host.wait(Some(Time(30_000))).ok().flatten().is_none());
+        assert!(host.receive(Some(Time(30_000))).ok().flatten().is_none());
         assert!(host.known.wall.elapsed() >= Duration::from_millis(29));
         drop(sender);
-        assert!(host.wait(None).is_err());
+        assert!(host.receive(None).is_err());
     }
 }

@@ -6,31 +6,45 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use thiserror::Error;
-use tilewright_protocol::{FrameError, Request, Response, VERSION, read_frame, write_frame};
+use tilewright_protocol::{
+    Engine, FrameError, Request, Response, VERSION, read_frame, write_frame,
+};
 use tilewright_worker::JobError;
 
 const USAGE: &str =
-    "usage: tilewright-worker [--memory-limit BYTES]   one job over stdin and stdout
+    "usage: tilewright-worker [--memory-limit BYTES] [--engine unicorn|own|both]
+                                                  one job over stdin and stdout
        tilewright-worker --bench                  emulation speed as JSON
        tilewright-worker --bench-steps            that of a job's compute steps; the job over stdin";
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    match (arguments.next().as_deref(), arguments.next(), arguments.next()) {
-        (None, None, None) => serve(),
-        (Some("--bench"), None, None) => report(tilewright_worker::bench(), |result| {
-            println!("{result}");
-        }),
-        (Some("--bench-steps"), None, None) => report(bench_steps(), |result| println!("{result}")),
-        (Some("--memory-limit"), Some(bytes), None) => match bytes.parse() {
-            Ok(bytes) => match rlimit::setrlimit(rlimit::Resource::AS, bytes, bytes) {
-                Ok(()) => serve(),
-                Err(error) => fail(&format!("cannot limit memory to {bytes} bytes: {error}")),
-            },
-            Err(_) => fail(USAGE),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["--bench"] => report(tilewright_worker::bench(), |result| println!("{result}")),
+        ["--bench-steps"] => report(bench_steps(), |result| println!("{result}")),
+        options => match of_options(options) {
+            Ok(engine) => report(serve_job(engine), |()| {}),
+            Err(message) => fail(&message),
         },
-        _ => fail(USAGE),
     }
+}
+
+/// Sets limits; gives the engine.
+fn of_options(options: &[&str]) -> Result<Engine, String> {
+    let mut engine = Engine::default();
+    for option in options.chunks(2) {
+        match option {
+            ["--memory-limit", bytes] => {
+                let bytes = bytes.parse().map_err(|_| USAGE.to_owned())?;
+                rlimit::setrlimit(rlimit::Resource::AS, bytes, bytes)
+                    .map_err(|error| format!("cannot limit memory to {bytes} bytes: {error}"))?;
+            }
+            ["--engine", word] => engine = word.parse().map_err(|_| USAGE.to_owned())?,
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    Ok(engine)
 }
 
 fn fail(message: &str) -> ExitCode {
@@ -69,17 +83,13 @@ fn bench_steps() -> Result<String, ServeError> {
     Ok(tilewright_worker::bench_steps(&job)?)
 }
 
-fn serve() -> ExitCode {
-    report(serve_job(), |()| {})
-}
-
-fn serve_job() -> Result<(), ServeError> {
+fn serve_job(engine: Engine) -> Result<(), ServeError> {
     let (mut input, mut output) = (io::stdin(), io::stdout());
     let Request::Hello { version } = read_frame(&mut input)? else {
         return Err(ServeError::OutOfTurn("first"));
     };
-    let engine = tilewright_worker::engine();
-    write_frame(&mut output, &Response::Hello { version: VERSION, engine })?;
+    let name = tilewright_worker::name(engine);
+    write_frame(&mut output, &Response::Hello { version: VERSION, engine: name })?;
     if version != VERSION {
         return Err(ServeError::Version(version));
     }
@@ -106,7 +116,7 @@ fn serve_job() -> Result<(), ServeError> {
     };
     let finish = match host {
         Some(host) => tilewright_worker::run_with_host(&job, host, sink)?,
-        None => tilewright_worker::run(&job, sink)?,
+        None => tilewright_worker::run_on(engine, &job, sink)?,
     };
     Ok(write_frame(&mut output, &Response::Finished(finish))?)
 }

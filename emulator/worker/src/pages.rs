@@ -8,22 +8,22 @@
 //! translation of the other. What Unicorn restores of an IT block while it looks up a page inside is taken back.
 
 use tilewright_board::{Board, Memory, MemoryKind};
+use tilewright_machine::access::{self, FETCH, READ, WRITE};
+use tilewright_machine::exception;
 use unicorn_engine::{HookType, MemType, Prot, RegisterARM, TlbEntry, TlbType, uc_error};
 
-use crate::fault;
-use crate::machine::BadAccess;
-use crate::registers::{self, Engine};
+use crate::engine::Uc;
 
 /// Sets up how pages are looked up, and who hears of accesses that fail.
 ///
 /// # Errors
 /// Unicorn's.
-pub fn set_up(uc: &mut Engine<'_>) -> Result<(), uc_error> {
+pub fn set_up(uc: &mut Uc<'_>) -> Result<(), uc_error> {
     uc.ctl_set_tlb_type(TlbType::VIRTUAL)?;
     let written = places(&uc.get_data().board);
     let mut runs = false;
-    let looked_up = move |uc: &mut Engine<'_>, address: u64, kind: MemType| {
-        if kind == MemType::FETCH && never_runs(address as u32) {
+    let looked_up = move |uc: &mut Uc<'_>, address: u64, kind: MemType| {
+        if kind == MemType::FETCH && exception::never_runs(address as u32) {
             return None;
         }
         let is_written = written.iter().any(|(start, end)| (*start..*end).contains(&address));
@@ -48,18 +48,12 @@ pub fn set_up(uc: &mut Engine<'_>) -> Result<(), uc_error> {
 /// Clears the state of an IT block, if the core is in one, which Unicorn restored for whoever looks at it here.
 /// Code goes on behind the access as it was translated and clears nothing, so that the next block would be
 /// taken for one that begins within an IT block, and leave out what it should do.
-fn end_if_then(uc: &mut Engine<'_>) {
+fn end_if_then(uc: &mut Uc<'_>) {
     /// Bits 0 and 1 of the state, and the others (DDI 0403E, B1.4.2).
-    const IF_THEN: u32 = 3 << 25 | 0x3f << 10;
-    let status = registers::read(uc, RegisterARM::XPSR);
+    const IF_THEN: u64 = 3 << 25 | 0x3f << 10;
+    let status = uc.reg_read(RegisterARM::XPSR).unwrap_or(0);
     // Of this name the flags stay as they are: code may hold them elsewhere.
-    registers::write(uc, RegisterARM::EAPSR_G, status & !IF_THEN);
-}
-
-/// Whether no core of this kind fetches from an address: devices, and above all others the addresses that
-/// handlers return to (DDI 0403E, B3.1). Unicorn ends there, which is for [`crate::engine`] to see.
-pub const fn never_runs(address: u32) -> bool {
-    matches!(address, 0x4000_0000..0x6000_0000 | 0xa000_0000..)
+    let _ = uc.reg_write(RegisterARM::EAPSR_G, status & !IF_THEN);
 }
 
 /// First address of each memory of the chip that the core writes, and the one behind, in their order.
@@ -89,16 +83,15 @@ fn around(places: &[(u64, u64)]) -> Vec<(u64, u64)> {
 }
 
 /// Nothing answers an access, or not to this.
-fn bad_access(uc: &mut Engine<'_>, kind: MemType, address: u64, _: usize, _: i64) -> bool {
+fn bad_access(uc: &mut Uc<'_>, kind: MemType, address: u64, _: usize, _: i64) -> bool {
     let (what, forbidden) = match kind {
-        MemType::READ_UNMAPPED => ("read of", false),
-        MemType::WRITE_UNMAPPED => ("write to", false),
-        MemType::FETCH_UNMAPPED => (fault::FETCH, false),
-        MemType::WRITE_PROT => ("write to", true),
-        MemType::READ_PROT => ("read of", true),
-        _ => (fault::FETCH, true),
+        MemType::READ_UNMAPPED => (READ, false),
+        MemType::WRITE_UNMAPPED => (WRITE, false),
+        MemType::FETCH_UNMAPPED => (FETCH, false),
+        MemType::WRITE_PROT => (WRITE, true),
+        MemType::READ_PROT => (READ, true),
+        _ => (FETCH, true),
     };
-    let access = BadAccess { what, address: address as u32, forbidden };
-    uc.get_data_mut().bad_access.get_or_insert(access);
+    access::refuse(uc.get_data_mut(), what, address as u32, forbidden);
     false
 }

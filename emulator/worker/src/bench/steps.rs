@@ -6,14 +6,10 @@ use std::time::{Duration, Instant};
 
 use tilewright_board::{Board, Memory, MemoryKind};
 use tilewright_protocol::Job;
-use unicorn_engine::{Arch, Mode as CpuMode, Prot, RegisterARM, Unicorn};
+use unicorn_engine::{Arch, Mode as CpuMode, Prot, RegisterARM, Unicorn, uc_error};
 
-use crate::block;
-use crate::card::Card;
-use crate::elf::Firmware;
-use crate::engine::{self, JobError};
-use crate::machine::Machine;
-use crate::registers::{self, Engine};
+use crate::engine::{self, Core, Uc, failed};
+use crate::{Firmware, JobError};
 
 /// The job is run this often; of each step the best counts, for a machine may be busy.
 const TIMES: usize = 3;
@@ -55,7 +51,7 @@ pub fn bench(job: &Job) -> Result<String, JobError> {
         "instructions": instructions,
         "hooked_million_per_second": speed(|step| step.hooked) as u64,
         "bare_million_per_second": speed(|step| step.bare) as u64,
-        "engine": crate::engine(),
+        "engine": crate::name(tilewright_protocol::Engine::Unicorn),
     })
     .to_string())
 }
@@ -63,49 +59,58 @@ pub fn bench(job: &Job) -> Result<String, JobError> {
 fn run(board: &Board, job: &Job) -> Result<Vec<Took>, JobError> {
     let firmware = Firmware::from_elf(&job.elf)?;
     let compute = firmware.compute;
-    let mut bare = bare(board, &firmware)?;
-    let mut machine = Machine::new(board.clone(), firmware, job, Box::new(|_| {}))?;
-    if let Some(card) = &job.card {
-        machine.card = Card::insert(card, &mut machine.bus)?;
+    let mut bare = bare(board, &firmware).map_err(failed)?;
+    let machine = crate::prepare(board.clone(), firmware, job, |_| {})?;
+    let mut uc = engine::set_up(machine).map_err(failed)?;
+    let start = tilewright_machine::reset(&mut Core(&mut uc))?;
+    match compute.map(|address| address & !1) {
+        Some(compute) => steps(&mut uc, &mut bare, board, start, compute).map_err(failed),
+        None => Ok(Vec::new()),
     }
-    let mut uc = engine::set_up(machine, &job.external_flash)?;
-    let mut pc = engine::reset(&mut uc)?;
+}
+
+fn steps(
+    uc: &mut Uc<'_>,
+    bare: &mut Unicorn<'_, ()>,
+    board: &Board,
+    mut pc: u32,
+    compute: u32,
+) -> Result<Vec<Took>, uc_error> {
     let mut steps = Vec::new();
-    let Some(compute) = compute.map(|address| address & !1) else { return Ok(steps) };
     // Where a block was translated to begin before, Unicorn would not stop: only those two are made anew.
-    let forget = |uc: &mut Engine<'_>, address: u32| {
+    let forget = |uc: &mut Uc<'_>, address: u32| {
         uc.ctl_remove_cache(u64::from(address), u64::from(address) + 2)
     };
     loop {
-        forget(&mut uc, compute)?;
-        if engine::execute_until(&mut uc, pc, compute).is_some() {
+        forget(uc, compute)?;
+        if engine::execute_until(uc, pc, compute).is_some() {
             break;
         }
-        let link = registers::read(&uc, RegisterARM::LR) & !1;
-        forget(&mut uc, link)?;
-        copy(&uc, &mut bare, board)?;
-        let before = uc.get_data().account.instructions;
+        let link = uc.reg_read(RegisterARM::LR)? as u32 & !1;
+        forget(uc, link)?;
+        copy(uc, bare, board)?;
+        let before = uc.get_data().instructions();
         let start = Instant::now();
-        let end = engine::execute_until(&mut uc, compute, link);
+        let end = engine::execute_until(uc, compute, link);
         let hooked = start.elapsed();
         if end.is_some() {
             break;
         }
-        let instructions = uc.get_data().account.instructions - before;
+        let instructions = uc.get_data().instructions() - before;
         let start = Instant::now();
         bare.emu_start(u64::from(compute | 1), u64::from(link), 0, 0)?;
         steps.push(Took { instructions, hooked, bare: start.elapsed() });
-        pc = block::pc(&uc);
+        pc = engine::pc(uc);
     }
     Ok(steps)
 }
 
 /// Unicorn with the board's memories alone.
-fn bare<'a>(board: &Board, firmware: &Firmware) -> Result<Unicorn<'a, ()>, JobError> {
+fn bare<'a>(board: &Board, firmware: &Firmware) -> Result<Unicorn<'a, ()>, uc_error> {
     let mut uc = Unicorn::new(Arch::ARM, CpuMode::THUMB)?;
     uc.ctl_set_cpu_model(engine::cpu_model(board.core.kind) as i32)?;
     engine::limit_code_buffer(&uc)?;
-    // From the largest on, as `engine` does and says why.
+    // From the largest on, as `maps` does and says why.
     let mut memories: Vec<&Memory> = board.memory.iter().collect();
     memories.sort_by_key(|memory| Reverse(memory.bytes));
     for memory in memories {
@@ -123,7 +128,7 @@ fn bare<'a>(board: &Board, firmware: &Firmware) -> Result<Unicorn<'a, ()>, JobEr
 }
 
 /// Brings registers and what the core may have written.
-fn copy(from: &Engine<'_>, to: &mut Unicorn<'_, ()>, board: &Board) -> Result<(), JobError> {
+fn copy(from: &Uc<'_>, to: &mut Unicorn<'_, ()>, board: &Board) -> Result<(), uc_error> {
     for memory in &board.memory {
         let Some(address) = memory.address.filter(|_| memory.kind != MemoryKind::Flash) else {
             continue;

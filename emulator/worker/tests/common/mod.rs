@@ -3,7 +3,9 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
+use tilewright_machine::{Own, prepare};
 use tilewright_protocol::{Finish, Hardware, Job, Limits, Mode, Response};
 use tilewright_worker::{Firmware, run_firmware};
 
@@ -53,13 +55,40 @@ pub fn run(firmware: Firmware, job: &Job) -> (Finish, Vec<Response>) {
     run_on(BOARD, firmware, job)
 }
 
-/// Does a job on a board; gives its end and its messages.
+/// Does a job on a board, on Unicorn and on the own core, which must not differ; gives its end and its messages.
 pub fn run_on(board: &str, firmware: Firmware, job: &Job) -> (Finish, Vec<Response>) {
+    let ran = run_on_unicorn(board, firmware.clone(), job);
+    let (own, said) = run_on_own(board, firmware, job);
+    assert_eq!(own, Finish { wall_ns: own.wall_ns, ..ran.0.clone() }, "own core, Unicorn");
+    assert_eq!(said, ran.1, "own core, Unicorn");
+    ran
+}
+
+/// Does a job on Unicorn alone.
+pub fn run_on_unicorn(board: &str, firmware: Firmware, job: &Job) -> (Finish, Vec<Response>) {
+    let board = tilewright_board::find(board).unwrap();
+    heard(|sink| run_firmware(board, firmware, job, sink).unwrap())
+}
+
+/// Does a job on the own core alone.
+pub fn run_on_own(board: &str, firmware: Firmware, job: &Job) -> (Finish, Vec<Response>) {
+    let board = tilewright_board::find(board).unwrap();
+    heard(|sink| {
+        let clock = Box::new(|| Duration::ZERO);
+        let machine = prepare(board, firmware, job, clock, Box::new(sink)).unwrap();
+        tilewright_machine::run_on(&mut Own::new(machine)).unwrap()
+    })
+}
+
+/// What a job gives, and its messages, but those that come by the clock.
+fn heard(run: impl FnOnce(Box<dyn FnMut(Response)>) -> Finish) -> (Finish, Vec<Response>) {
     let messages = Rc::new(RefCell::new(Vec::new()));
     let sink = Rc::clone(&messages);
-    let board = tilewright_board::find(board).unwrap();
-    let finish =
-        run_firmware(board, firmware, job, move |message| sink.borrow_mut().push(message)).unwrap();
+    let finish = run(Box::new(move |message| {
+        if !matches!(message, Response::Progress { .. }) {
+            sink.borrow_mut().push(message);
+        }
+    }));
     let messages = messages.borrow().clone();
     (finish, messages)
 }

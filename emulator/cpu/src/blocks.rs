@@ -1,0 +1,149 @@
+//! What was decoded: blocks by address, prepared once and linked to those that follow them.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub use crate::decode::PAGE;
+use crate::decode::block;
+use crate::execute::{Kind, ROWS};
+use crate::host::Host;
+use crate::operation::{End, Operation};
+
+/// No block yet.
+pub const UNKNOWN: u32 = u32::MAX;
+/// Places of the table that is looked into first; a power of two.
+const QUICK: usize = 1 << 12;
+
+/// A block.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    pub address: u32,
+    pub bytes: u32,
+    /// The host's.
+    pub tag: u32,
+    /// Its operations: from, to.
+    pub operations: [u32; 2],
+    pub end: End,
+    /// Blocks that follow: behind it or where it jumps to, and where it branches to.
+    pub next: [u32; 2],
+    /// How far its last instruction lies from its start.
+    pub last: u32,
+}
+
+/// All that was decoded.
+#[derive(Clone, Debug)]
+pub struct Code {
+    pub(crate) operations: Vec<Operation>,
+    /// For each operation, how far its instruction lies from its block's start.
+    places: Vec<u16>,
+    pub(crate) blocks: Vec<Block>,
+    /// By address, with the state of an IT block that they begin in.
+    known: BTreeMap<(u32, u32), u32>,
+    /// Some of them again: address and number.
+    quick: Box<[(u32, u32)]>,
+}
+
+impl Default for Code {
+    fn default() -> Self {
+        Self {
+            operations: Vec::new(),
+            places: Vec::new(),
+            blocks: Vec::new(),
+            known: BTreeMap::new(),
+            quick: vec![(UNKNOWN, UNKNOWN); QUICK].into_boxed_slice(),
+        }
+    }
+}
+
+impl Code {
+    /// Number of the block at an address; nothing if no code lies there.
+    #[inline]
+    pub(crate) fn find<H: Host>(&mut self, host: &mut H, address: u32, it: u32) -> Option<u32> {
+        let place = (address >> 1) as usize & (QUICK - 1);
+        if it == 0
+            && let Some((known, number)) = self.quick.get(place)
+            && *known == address
+        {
+            return Some(*number);
+        }
+        let number = match self.known.get(&(address, it)) {
+            Some(number) => *number,
+            None => self.decode(host, address, it)?,
+        };
+        if it == 0
+            && let Some(quick) = self.quick.get_mut(place)
+        {
+            *quick = (address, number);
+        }
+        Some(number)
+    }
+
+    #[cold]
+    fn decode<H: Host>(&mut self, host: &mut H, address: u32, it: u32) -> Option<u32> {
+        let mut bytes = [0; PAGE as usize + 4];
+        let (_, memory) = host.parts();
+        let there = memory.code(address);
+        let count = there.len().min(bytes.len());
+        bytes[..count].copy_from_slice(&there[..count]);
+        if count < 2 {
+            return None;
+        }
+        let host_sees = |at: u32| host.watches(at);
+        let mut found = block(address, it, &bytes[..count], host_sees);
+        join_rows(&mut found.operations);
+        host.parts().1.note_code(address, found.bytes);
+        let from = self.operations.len() as u32;
+        self.operations.append(&mut found.operations);
+        self.places.append(&mut found.places);
+        let number = self.blocks.len() as u32;
+        self.blocks.push(Block {
+            address,
+            bytes: found.bytes,
+            tag: 0,
+            operations: [from, self.operations.len() as u32],
+            end: found.end,
+            next: [UNKNOWN; 2],
+            last: found.last,
+        });
+        self.known.insert((address, it), number);
+        Some(number)
+    }
+
+    /// Forgets all: code was changed.
+    #[cold]
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Address of the instruction of a block's operation that has so many operations behind it, itself included.
+    pub(crate) fn place(&self, block: &Block, left: usize) -> u32 {
+        let at = (block.operations[1] as usize).saturating_sub(left);
+        block.address.wrapping_add(self.places.get(at).copied().unwrap_or(0).into())
+    }
+}
+
+/// Makes one of operations that often follow each other; none reaches into or out of what a condition passes over.
+fn join_rows(operations: &mut [Operation]) {
+    let (mut at, mut passed_to) = (0, 0);
+    while at < operations.len() {
+        if operations[at].kind == Kind::Skip {
+            passed_to = at + 1 + (operations[at].immediate >> 4) as usize;
+            at += 1;
+            continue;
+        }
+        let end = if at < passed_to { passed_to } else { operations.len() };
+        let begins = |kinds: &[Kind]| {
+            let these = operations[at..end].iter().map(|operation| operation.kind);
+            kinds.len() <= end - at && these.zip(kinds).all(|(this, kind)| this == *kind)
+        };
+        match ROWS.iter().find(|(kinds, _)| begins(kinds)) {
+            Some((kinds, row)) => {
+                operations[at].kind = *row;
+                at += kinds.len();
+            }
+            None => at += 1,
+        }
+    }
+}
