@@ -56,11 +56,13 @@ const NETWORKS: [(&str, &str, Strategy); 4] = [
 pub fn kernels() -> Result<Vec<Measured>, String> {
     let mut measured = Vec::new();
     for (network, board, strategy) in NETWORKS {
-        let (hooked, bare) = steps(network, board, strategy)?;
+        let [hooked, bare, own] = steps(network, board, strategy)?;
         let what = format!("kernels of {network}, {strategy}, {board}");
         let unit = "M instr/s";
         measured.push(Measured::new(what.clone(), hooked, unit, Some(Goal::AtLeast(300.0))));
         measured.push(Measured::new(format!("{what}: bare Unicorn"), bare, unit, None));
+        let goal = Some(Goal::AtLeast(400.0));
+        measured.push(Measured::new(format!("{what}: own core"), own, unit, goal));
         let share = Some(Goal::AtLeast(60.0));
         measured.push(Measured::new(
             format!("{what}: share of it"),
@@ -72,8 +74,8 @@ pub fn kernels() -> Result<Vec<Measured>, String> {
     Ok(measured)
 }
 
-/// Million instructions a second in the compute steps of a network, with counting and bare.
-fn steps(network: &str, board: &str, strategy: Strategy) -> Result<(f64, f64), String> {
+/// Million instructions a second in the compute steps of a network: with counting, bare, on the own core.
+fn steps(network: &str, board: &str, strategy: Strategy) -> Result<[f64; 3], String> {
     let board = tilewright_board::find(board).map_err(|error| error.to_string())?;
     let model = tilewright_zoo::network(network).map_err(|error| error.to_string())?;
     let model = model.int8().map_err(|error| error.to_string())?;
@@ -94,7 +96,7 @@ fn steps(network: &str, board: &str, strategy: Strategy) -> Result<(f64, f64), S
     let output = worker.wait_with_output().map_err(|error| text(&error))?;
     let figures: Value = serde_json::from_slice(&output.stdout).map_err(|error| text(&error))?;
     let number = |key: &str| figures[key].as_f64().unwrap_or(f64::NAN);
-    Ok((number("hooked_million_per_second"), number("bare_million_per_second")))
+    Ok(["hooked", "bare", "own"].map(|of| number(&format!("{of}_million_per_second"))))
 }
 
 /// Resident memory of the server when nothing happens.

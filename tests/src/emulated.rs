@@ -12,7 +12,7 @@ use tilewright_model::{Data, Model};
 use tilewright_plan::image::{AlignedBytes, Expected, input_frames};
 use tilewright_plan::{Plan, PlanImage, Space};
 use tilewright_planner::{Integrity, Objective, Options, Strategy};
-use tilewright_protocol::{CardJob, Hardware, Job, Limits, Mode, RunOutcome, Watch};
+use tilewright_protocol::{CardJob, Engine, Hardware, Job, Limits, Mode, RunOutcome, Watch};
 use tilewright_runner::{Runner, WorkerLimits};
 use tilewright_seal::{KEY_BYTES, Key};
 
@@ -274,13 +274,14 @@ pub fn job_of(
     })
 }
 
-/// Runs a job in the built worker.
+/// Runs a job in the built worker, on both engines in lock step.
 ///
 /// # Errors
 /// What kept it from an outcome.
 pub fn run_job(job: Job) -> Result<RunOutcome, String> {
     let limits = WorkerLimits { wall: Duration::from_secs(300), memory_bytes: 4 << 30 };
     Runner::new(dist().join("bin/tilewright-worker"))
+        .on(Engine::Both)
         .run(job, &limits, &mut |_| {}, &AtomicBool::new(false))
         .map_err(|e| e.to_string())
 }

@@ -5,8 +5,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-pub use crate::decode::PAGE;
 use crate::decode::block;
+pub use crate::decode::{Architecture, PAGE};
 use crate::execute::{Kind, ROWS};
 use crate::host::Host;
 use crate::operation::{End, Operation};
@@ -35,6 +35,7 @@ pub struct Block {
 /// All that was decoded.
 #[derive(Clone, Debug)]
 pub struct Code {
+    architecture: Architecture,
     pub(crate) operations: Vec<Operation>,
     /// For each operation, how far its instruction lies from its block's start.
     places: Vec<u16>,
@@ -47,7 +48,16 @@ pub struct Code {
 
 impl Default for Code {
     fn default() -> Self {
+        Self::new(Architecture::default())
+    }
+}
+
+impl Code {
+    /// Nothing yet, for a core of an architecture.
+    #[must_use]
+    pub fn new(architecture: Architecture) -> Self {
         Self {
+            architecture,
             operations: Vec::new(),
             places: Vec::new(),
             blocks: Vec::new(),
@@ -55,9 +65,7 @@ impl Default for Code {
             quick: vec![(UNKNOWN, UNKNOWN); QUICK].into_boxed_slice(),
         }
     }
-}
 
-impl Code {
     /// Number of the block at an address; nothing if no code lies there.
     #[inline]
     pub(crate) fn find<H: Host>(&mut self, host: &mut H, address: u32, it: u32) -> Option<u32> {
@@ -91,7 +99,7 @@ impl Code {
             return None;
         }
         let host_sees = |at: u32| host.watches(at);
-        let mut found = block(address, it, &bytes[..count], host_sees);
+        let mut found = block(self.architecture, address, it, &bytes[..count], host_sees);
         join_rows(&mut found.operations);
         host.parts().1.note_code(address, found.bytes);
         let from = self.operations.len() as u32;
@@ -114,7 +122,7 @@ impl Code {
     /// Forgets all: code was changed.
     #[cold]
     pub(crate) fn forget(&mut self) {
-        *self = Self::default();
+        *self = Self::new(self.architecture);
     }
 
     /// Address of the instruction of a block's operation that has so many operations behind it, itself included.

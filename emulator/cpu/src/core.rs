@@ -135,7 +135,7 @@ impl Core {
     }
 
     pub(crate) fn set_ge_bits(&mut self, bits: u32) {
-        self.ge = (0..4).map(|byte| (bits >> byte & 1) * 0xff << (8 * byte)).sum();
+        self.ge = (0..4).map(|byte| ((bits >> byte & 1) * 0xff) << (8 * byte)).sum();
     }
 
     /// APSR: the flags that programs see.
@@ -259,7 +259,7 @@ impl Core {
 
     /// Sets FPSCR.
     pub const fn set_fpscr(&mut self, value: u32) {
-        self.floats.status = value;
+        self.floats.status = value & crate::float::ALL;
     }
 
     /// Reads a special register by its number in MRS (DDI 0403E, B5.2.2; DDI 0553B, MRS).

@@ -3,6 +3,7 @@
 //! An instruction becomes one operation, seldom more: what has no operation of its own is put together through the
 //! register [`R::T`]. Compares write to [`R::Sink`]. PC is a constant wherever it is read.
 
+pub mod float;
 mod multiply;
 mod narrow;
 mod wide;
@@ -15,6 +16,16 @@ use crate::operation::{Ask, Condition, End, Operation, R};
 /// Bytes of a page: no block holds code of two, but for an instruction that lies across their border, which is a block
 /// of its own.
 pub const PAGE: u32 = 1024;
+
+/// Whose instructions there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Architecture {
+    /// Armv7E-M: Cortex-M4 and Cortex-M7.
+    #[default]
+    Armv7,
+    /// Armv8-M mainline: Cortex-M33.
+    Armv8,
+}
 
 /// A decoded block.
 pub struct Block {
@@ -29,6 +40,7 @@ pub struct Block {
 
 /// What is known while a block is decoded.
 struct Decoder {
+    architecture: Architecture,
     operations: Vec<Operation>,
     places: Vec<u16>,
     /// Address of the instruction that is decoded, and of the next.
@@ -46,8 +58,15 @@ struct Decoder {
 ///
 /// The rule where blocks end: behind whatever may go on elsewhere (branches, writes of PC, exceptions, WFI and WFE),
 /// behind what changes how code is fetched or interrupted (MSR, CPS, ISB, VMSR), and at the border of a page.
-pub fn block(address: u32, it: u32, bytes: &[u8], watches: impl Fn(u32) -> bool) -> Block {
+pub fn block(
+    architecture: Architecture,
+    address: u32,
+    it: u32,
+    bytes: &[u8],
+    watches: impl Fn(u32) -> bool,
+) -> Block {
     let mut d = Decoder {
+        architecture,
         operations: Vec::new(),
         places: Vec::new(),
         pc: address,
@@ -63,7 +82,9 @@ pub fn block(address: u32, it: u32, bytes: &[u8], watches: impl Fn(u32) -> bool)
     };
     let page_end = (address & !(PAGE - 1)).wrapping_add(PAGE);
     let left = |at: u32| page_end.wrapping_sub(at);
+    let mut before = it;
     while d.end.is_none() && !d.cut {
+        before = d.it;
         let Some(first) = half(d.next) else { break };
         let is_wide = first >> 11 >= 0b11101;
         let begins = d.next == address;
@@ -76,8 +97,13 @@ pub fn block(address: u32, it: u32, bytes: &[u8], watches: impl Fn(u32) -> bool)
         d.instruction(first, second.filter(|_| is_wide), is_wide, &watches);
         d.places.resize(d.operations.len(), (d.pc.wrapping_sub(address)) as u16);
     }
-    if it != 0 || d.it != 0 {
+    if it != 0 || d.it != 0 || before != 0 {
         d.push(Kind::SetIt, R::T, R::T, R::T, d.it);
+        if let Some(End::Asks(condition, Ask::Breakpoint | Ask::Undefined)) = d.end {
+            // PC stays at the instruction, and so does the state of its IT block.
+            d.push(Kind::Skip, R::T, R::T, R::T, condition as u32 | 1 << 4);
+            d.push(Kind::SetIt, R::T, R::T, R::T, before);
+        }
         d.places.resize(d.operations.len(), (d.pc.wrapping_sub(address)) as u16);
     }
     let end = d.end.unwrap_or(End::Jump(d.next));
@@ -191,7 +217,10 @@ impl Decoder {
                 self.push(Kind::MovI, R::Pc, R::T, R::T, target | 1);
                 self.end = Some(End::Indirect);
             }
-            Some(End::Asks(_, ask)) => self.end = Some(End::Asks(condition, ask)),
+            // BKPT knows no condition.
+            Some(End::Asks(_, ask)) if ask != Ask::Breakpoint => {
+                self.end = Some(End::Asks(condition, ask));
+            }
             _ => {}
         }
         let count = (self.operations.len() - from - 1) as u32;
@@ -293,7 +322,7 @@ mod tests {
 
     fn ends(address: u32, halves: &[u16]) -> (u32, End) {
         let bytes: Vec<u8> = halves.iter().flat_map(|half| half.to_le_bytes()).collect();
-        let block = block(address, 0, &bytes, |_| false);
+        let block = block(Architecture::Armv7, address, 0, &bytes, |_| false);
         (block.bytes, block.end)
     }
 
@@ -314,6 +343,9 @@ mod tests {
         assert_eq!(ends(0, &[0x3001, 0xf3bf, 0x8f6f, 0x3001]), (6, End::Jump(6)));
         assert_eq!(ends(0, &[0xb672, 0x3001]), (2, End::Jump(2)));
         assert_eq!(ends(0, &[0xf380, 0x8810, 0x3001]), (4, End::Jump(4)));
+        // vmsr, but not vmrs.
+        assert_eq!(ends(0, &[0xeee1, 0x0a10, 0x3001]), (4, End::Jump(4)));
+        assert_eq!(ends(0, &[0xeef1, 0x0a10, 0xe7fe]), (6, End::Jump(4)));
         // Not at dsb, nor at a hint.
         assert_eq!(ends(0, &[0xf3bf, 0x8f4f, 0xbf00, 0xe7fe]), (8, End::Jump(6)));
         // it eq; bxeq lr; it eq; beq: the first goes on behind it or not.

@@ -1,131 +1,13 @@
 //! What each operation does, said once.
 
-use crate::core::{Core, Exclusive};
+use crate::access::{
+    get, is_word, load_exclusive, load_floats, load_many, load8, load16, load32, set,
+    store_exclusive, store_floats, store_many, store8, store16, store32,
+};
+use crate::arithmetic::{half, pair, saturate};
+use crate::core::Core;
 use crate::host::Host;
 use crate::operation::{Condition, Operation, R};
-
-/// Clamps to a signed number of so many bits; whether that changed it.
-fn saturate(value: i64, bits: u32) -> (u32, bool) {
-    let most = (1i64 << (bits - 1)) - 1;
-    let clamped = value.clamp(-most - 1, most);
-    (clamped as u32, clamped != value)
-}
-
-/// The low or the high half, as a signed number.
-const fn half(value: u32, high: bool) -> i32 {
-    if high { value as i32 >> 16 } else { value as i16 as i32 }
-}
-
-const fn pair(low: u32, high: u32) -> u32 {
-    low & 0xffff | high << 16
-}
-
-impl Core {
-    #[inline(always)]
-    fn add_flags(&mut self, a: u32, b: u32) -> u32 {
-        let sum = a.wrapping_add(b);
-        (self.n, self.z, self.c, self.v) = (sum, sum, u32::from(sum < a), (a ^ sum) & (b ^ sum));
-        sum
-    }
-
-    #[inline(always)]
-    fn subtract_flags(&mut self, a: u32, b: u32) -> u32 {
-        let rest = a.wrapping_sub(b);
-        (self.n, self.z, self.c, self.v) = (rest, rest, u32::from(a >= b), (a ^ b) & (a ^ rest));
-        rest
-    }
-
-    /// a + b + carry.
-    fn carry_flags(&mut self, a: u32, b: u32) -> u32 {
-        let wide = u64::from(a) + u64::from(b) + u64::from(self.c);
-        let sum = wide as u32;
-        (self.n, self.z, self.c, self.v) = (sum, sum, (wide >> 32) as u32, (a ^ sum) & (b ^ sum));
-        sum
-    }
-
-    #[inline(always)]
-    fn logic_flags(&mut self, value: u32) -> u32 {
-        (self.n, self.z) = (value, value);
-        value
-    }
-
-    /// A shift by a register's low byte, with the carry that it leaves. Kinds: LSL, LSR, ASR, ROR.
-    fn shift(value: u32, kind: u32, by: u32, carry: u32) -> (u32, u32) {
-        let (by, wide) = (by & 255, u64::from(value));
-        if by == 0 {
-            return (value, carry);
-        }
-        let low = by.min(33);
-        match kind {
-            0 => ((wide << low) as u32, (wide << low >> 32) as u32 & 1),
-            1 => ((wide >> low) as u32, (wide << 1 >> low) as u32 & 1),
-            2 => {
-                let wide = i64::from(value as i32);
-                ((wide >> low) as u32, (wide << 1 >> low) as u32 & 1)
-            }
-            _ => (value.rotate_right(by), value.rotate_right(by) >> 31),
-        }
-    }
-
-    #[inline(always)]
-    fn note_saturation(&mut self, (value, changed): (u32, bool)) -> u32 {
-        if changed {
-            self.q = true;
-        }
-        value
-    }
-
-    /// The low word of a sum, and Q if it needs more.
-    #[inline(always)]
-    fn accumulate(&mut self, sum: i64) -> u32 {
-        if i64::from(sum as i32) != sum {
-            self.q = true;
-        }
-        sum as u32
-    }
-
-    /// Parallel additions and subtractions (DDI 0403E, A5.3.13 and A5.3.14). `how`: bits 0 to 2 are the second
-    /// halfword's bits 4 to 6, which say how results are made; bits 4 to 6 the first's, which say what is done.
-    fn parallel(&mut self, a: u32, b: u32, how: u32) -> u32 {
-        let unsigned = how & 4 != 0;
-        let (lanes, bits) = if how >> 4 & 3 == 0 { (4, 8) } else { (2, 16) };
-        let lane = |word: u32, index: u32| {
-            let low = word >> (bits * index) & ((1 << bits) - 1);
-            if unsigned { low as i32 } else { (low << (32 - bits)) as i32 >> (32 - bits) }
-        };
-        let operation = how >> 4;
-        let crossed = operation & 3 == 2;
-        let (mut result, mut ge) = (0, 0);
-        for index in 0..lanes {
-            let x = lane(a, index);
-            let y = lane(b, if crossed { 1 - index } else { index });
-            // ASX adds above and subtracts below, SAX the other way round.
-            let subtracts = match (crossed, operation & 4 != 0) {
-                (true, false) => index == 0,
-                (true, true) => index == 1,
-                (false, subtracts) => subtracts,
-            };
-            let value = if subtracts { x - y } else { x + y };
-            let made = match how & 3 {
-                0 => {
-                    let at_least = if unsigned && !subtracts { value >> bits != 0 } else { value >= 0 };
-                    if at_least {
-                        ge |= ((1u64 << bits) - 1) as u32 * (1 << (bits * index));
-                    }
-                    value
-                }
-                1 if unsigned => value.clamp(0, (1 << bits) - 1),
-                1 => value.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-                _ => value >> 1,
-            };
-            result |= (made as u32 & ((1 << bits) - 1)) << (bits * index);
-        }
-        if how & 3 == 0 {
-            self.ge = ge;
-        }
-        result
-    }
-}
 
 /// Operations: those that work on registers, those that reach memory, and those that are several in a row.
 macro_rules! operations {
@@ -260,117 +142,6 @@ fn at<H: Host>(h: &mut H, o: &Operation) -> u32 {
 fn indexed<H: Host>(h: &mut H, o: &Operation) -> u32 {
     let c = h.core();
     c.r[o.n].wrapping_add(c.r[o.m] << (o.immediate & 3))
-}
-
-macro_rules! access {
-    ($load:ident, $store:ident, $type:ty) => {
-        #[inline(always)]
-        fn $load<H: Host>(h: &mut H, address: u32) -> Option<u32> {
-            match h.parts().1.$load(address) {
-                Some(value) => Some(u32::from(value)),
-                None => h.load(address, size_of::<$type>() as u32),
-            }
-        }
-
-        #[inline(always)]
-        fn $store<H: Host>(h: &mut H, address: u32, value: u32) -> Option<()> {
-            match h.parts().1.$store(address, value as $type) {
-                Some(()) => Some(()),
-                None => h.store(address, size_of::<$type>() as u32, value),
-            }
-        }
-    };
-}
-
-access!(load32, store32, u32);
-access!(load16, store16, u16);
-access!(load8, store8, u8);
-
-/// Sets a register that was loaded, if it was.
-#[inline(always)]
-fn set<H: Host>(h: &mut H, register: R, value: Option<u32>) -> Option<()> {
-    h.core().r[register] = value?;
-    Some(())
-}
-
-#[inline(always)]
-fn get<H: Host>(h: &mut H, register: R) -> u32 {
-    h.core().r[register]
-}
-
-/// LDM from an address: the registers of a mask in rising order.
-fn load_many<H: Host>(h: &mut H, mut address: u32, mut mask: u32) -> Option<()> {
-    while mask != 0 {
-        let value = load32(h, address)?;
-        h.core().r[R::number(mask.trailing_zeros())] = value;
-        address = address.wrapping_add(4);
-        mask &= mask - 1;
-    }
-    Some(())
-}
-
-fn store_many<H: Host>(h: &mut H, mut address: u32, mut mask: u32) -> Option<()> {
-    while mask != 0 {
-        let value = get(h, R::number(mask.trailing_zeros()));
-        store32(h, address, value)?;
-        address = address.wrapping_add(4);
-        mask &= mask - 1;
-    }
-    Some(())
-}
-
-/// An access that takes words at their borders alone.
-#[inline(always)]
-const fn is_word(address: u32) -> Option<()> {
-    if address & 3 == 0 { Some(()) } else { None }
-}
-
-fn load_by_size<H: Host>(h: &mut H, address: u32, bytes: u32) -> Option<u32> {
-    match bytes {
-        1 => load8(h, address),
-        2 => load16(h, address),
-        _ => load32(h, address),
-    }
-}
-
-fn store_by_size<H: Host>(h: &mut H, address: u32, bytes: u32, value: u32) -> Option<()> {
-    match bytes {
-        1 => store8(h, address, value),
-        2 => store16(h, address, value),
-        _ => store32(h, address, value),
-    }
-}
-
-/// STREX: stores and gives 0 if nothing else has changed what was loaded exclusively from there.
-fn store_exclusive<H: Host>(h: &mut H, o: &Operation) -> Option<()> {
-    let (address, bytes) = (get(h, o.n).wrapping_add(o.immediate & !7), o.immediate & 7);
-    if address & (bytes - 1) != 0 {
-        return None;
-    }
-    let known = h.core().exclusive.take().filter(|exclusive| exclusive.address == address);
-    let holds = match known {
-        Some(exclusive) => load_by_size(h, address, bytes)? == exclusive.value,
-        None => false,
-    };
-    if holds {
-        let value = get(h, o.m);
-        store_by_size(h, address, bytes, value)?;
-    }
-    h.core().r[o.d] = u32::from(!holds);
-    Some(())
-}
-
-/// LDREX.
-fn load_exclusive<H: Host>(h: &mut H, o: &Operation) -> Option<()> {
-    let (address, bytes) = (get(h, o.n).wrapping_add(o.immediate & !7), o.immediate & 7);
-    if address & (bytes - 1) != 0 {
-        return None;
-    }
-    let value = load_by_size(h, address, bytes)?;
-    let c = h.core();
-    c.r[o.d] = value;
-    c.exclusive = Some(Exclusive { address, value });
-    Some(())
 }
 
 operations! { c, h, o;
@@ -646,6 +417,7 @@ operations! { c, h, o;
         };
         Clrex => c.exclusive = None;
         SetIt => c.it = o.immediate;
+        Float => c.float(o.immediate);
     }
     memory {
         Ldr => { let value = { let a = at(h, o); load32(h, a) }; set(h, o.d, value) };
@@ -707,6 +479,8 @@ operations! { c, h, o;
         };
         Ldm => { let from = get(h, o.n); is_word(from)?; load_many(h, from, o.immediate) };
         Stm => { let to = get(h, o.n); is_word(to)?; store_many(h, to, o.immediate) };
+        Vldm => { let from = get(h, o.n); is_word(from)?; load_floats(h, from, o.immediate) };
+        Vstm => { let to = get(h, o.n); is_word(to)?; store_floats(h, to, o.immediate) };
         Tbb => {
             let c = h.core();
             let a = c.r[o.n].wrapping_add(c.r[o.m]);
@@ -726,9 +500,28 @@ operations! { c, h, o;
         See => h.sees(o.immediate);
     }
     rows {
-        SmladSmladSmladSmlad = Smlad Smlad Smlad Smlad;
         Sxtb16Sxtb16SmladSmlad = Sxtb16 Sxtb16 Smlad Smlad;
+        LdrSmladSmladLdr = Ldr Smlad Smlad Ldr;
+        SmladSmladLdrPostSmlad = Smlad Smlad LdrPost Smlad;
+        LdrSmladAddILdr = Ldr Smlad AddI Ldr;
+        SmladSmladSmladSmlad = Smlad Smlad Smlad Smlad;
+        LdrSmlabtLdrSmlatb = Ldr Smlabt Ldr Smlatb;
+        LdrSmladSmladSmlatb = Ldr Smlad Smlad Smlatb;
+        LdrSmlabtSmladSmlad = Ldr Smlabt Smlad Smlad;
+        MulLdrbAddISubIs = Mul Ldrb AddI SubIs;
+        SmmlarAddAsrSmmlarAddAsr = Smmlar AddAsr Smmlar AddAsr;
+        SsatSsatSsatStrb = Ssat Ssat Ssat Strb;
+        ShiftRShiftRShiftRSsat = ShiftR ShiftR ShiftR Ssat;
+        StrbRStrbRStrbR = StrbR StrbR StrbR;
         SmladSmlad = Smlad Smlad;
         LdrLdr = Ldr Ldr;
+        LdrSmlad = Ldr Smlad;
+        SmladLdr = Smlad Ldr;
+        LdrdSmlad = Ldrd Smlad;
+        LdrPostSmlad = LdrPost Smlad;
+        SmladLdrPost = Smlad LdrPost;
+        AddILdr = AddI Ldr;
+        StrStr = Str Str;
+        Sxtb16Sxtb16 = Sxtb16 Sxtb16;
     }
 }

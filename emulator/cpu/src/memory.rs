@@ -226,7 +226,8 @@ impl Memory {
 
     fn changes_code(&mut self, number: usize, offset: usize, bytes: usize) {
         let place = &self.places[number];
-        let is_code = |half: usize| place.code.get(half / 64).is_some_and(|w| w >> (half % 64) & 1 != 0);
+        let is_code =
+            |half: usize| place.code.get(half / 64).is_some_and(|w| w >> (half % 64) & 1 != 0);
         if !place.code.is_empty() && (offset / 2..(offset + bytes).div_ceil(2)).any(is_code) {
             self.changed = true;
         }

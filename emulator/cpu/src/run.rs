@@ -58,7 +58,9 @@ pub fn run<H: Host>(code: &mut Code, host: &mut H) -> Leaves {
             let (way, target) = match block.end {
                 End::Jump(target) => (0, target),
                 End::If(condition, target) if core.holds(condition) => (1, target),
-                End::Zero { register, not, target } if (core.r[register] == 0) != not => (1, target),
+                End::Zero { register, not, target } if (core.r[register] == 0) != not => {
+                    (1, target)
+                }
                 End::If(..) | End::Zero { .. } => (0, behind),
                 End::Indirect => {
                     let target = core.r[R::Pc];
@@ -72,7 +74,8 @@ pub fn run<H: Host>(code: &mut Code, host: &mut H) -> Leaves {
                     let asks = core.holds(condition);
                     let is_at = matches!(ask, Ask::Breakpoint | Ask::Undefined);
                     let stays = asks && is_at;
-                    core.r[R::Pc] = if stays { block.address.wrapping_add(block.last) } else { behind };
+                    core.r[R::Pc] =
+                        if stays { block.address.wrapping_add(block.last) } else { behind };
                     if asks {
                         return asked(ask);
                     }

@@ -1,6 +1,7 @@
 //! The core of our own as an engine: it runs wherever this library does.
 
-use tilewright_cpu::{Code, Core, Entry, Host, Leaves, Memory, R};
+use tilewright_board::CoreKind;
+use tilewright_cpu::{Architecture, Code, Core, Entry, Host, Leaves, Memory, R};
 use tilewright_protocol::{Finish, Job};
 use tilewright_report::FaultKind;
 
@@ -16,6 +17,9 @@ use crate::machine::{Clock, End, Machine, Sink};
 use crate::rules::long_loads::LongLoad;
 use crate::rules::{alignment, border, long_loads};
 use crate::watch::observer::show;
+
+/// CONTROL.FPCA.
+const FPCA: u32 = 1 << 2;
 
 /// Does a job on the core of our own; messages but the last go to `sink`.
 ///
@@ -61,7 +65,11 @@ impl Own {
             machine.memories.show_all();
         }
         let core = Core::default();
-        let (code, moved, stopped) = (Code::default(), false, false);
+        let architecture = match machine.core {
+            CoreKind::CortexM4 | CoreKind::CortexM7 => Architecture::Armv7,
+            CoreKind::CortexM33 => Architecture::Armv8,
+        };
+        let (code, moved, stopped) = (Code::new(architecture), false, false);
         Self { core, machine, code, moved, stopped, long_loads, border, torn: None }
     }
 
@@ -154,7 +162,10 @@ impl Engine for Own {
             Register::Xpsr => core.xpsr(),
             Register::Msp => core.stack(false),
             Register::Psp => core.stack(true),
-            Register::Control => core.control(),
+            // The machine knows whether floating-point registers are in use.
+            Register::Control => {
+                core.control() & !FPCA | u32::from(self.machine.float_context) << 2
+            }
             Register::Primask => core.primask().into(),
             Register::Basepri => core.basepri(),
             Register::Faultmask => core.faultmask().into(),

@@ -87,11 +87,11 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// With the firmware and the worker that were built.
+    /// With the firmware and the worker that were built. Both engines run each case, in lock step.
     #[must_use]
     pub fn new() -> Self {
         let dist = Dist::at(crate::emulated::dist());
-        let workers = Workers::new(&dist);
+        let workers = Workers::new(&dist).on(tilewright_protocol::Engine::Both);
         Self { dist, workers }
     }
 

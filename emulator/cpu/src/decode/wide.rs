@@ -1,6 +1,6 @@
 //! The 32-bit encodings (DDI 0403E, A5.3): `h` is the first halfword, `l` the second.
 
-use super::{Decoder, bits, data_processing, signed};
+use super::{Architecture, Decoder, bits, data_processing, signed};
 use crate::execute::Kind;
 use crate::operation::{Ask, Condition, End, R};
 
@@ -11,7 +11,7 @@ impl Decoder {
                 0 if h & 0x40 == 0 => self.multiple(h, l),
                 0 => self.dual(h, l),
                 1 => self.shifted_register(h, l),
-                _ => self.coprocessor(h, l),
+                _ => self.float(h, l),
             },
             2 if l & 0x8000 != 0 => self.control(h, l),
             2 if h & 0x200 == 0 => self.modified_immediate(h, l),
@@ -21,13 +21,9 @@ impl Decoder {
                 2 => self.by_registers(h, l),
                 3 if h & 0x80 == 0 => self.multiply(h, l),
                 3 => self.long_multiply(h, l),
-                _ => self.coprocessor(h, l),
+                _ => self.float(h, l),
             },
         }
-    }
-
-    fn coprocessor(&mut self, _h: u32, _l: u32) {
-        self.undefined();
     }
 
     /// A5.3.5.
@@ -94,6 +90,7 @@ impl Decoder {
             }
             (4, _) => self.exclusive_access(load, n, t, R::number(l), 1),
             (5, _) => self.exclusive_access(load, n, t, R::number(l), 2),
+            _ if self.architecture == Architecture::Armv7 => self.undefined(),
             // LDA, STL and their exclusive forms (DDI 0553B): memory is in order here.
             (8, true) => self.push(Kind::Ldrb, t, n, R::T, 0),
             (9, true) => self.push(Kind::Ldrh, t, n, R::T, 0),
@@ -274,6 +271,12 @@ impl Decoder {
 
     fn system(&mut self, h: u32, l: u32) {
         match h >> 4 & 0x7f {
+            // MSPLIM and PSPLIM.
+            0x38 | 0x39 | 0x3e | 0x3f
+                if matches!(l & 0xff, 10 | 11) && self.architecture == Architecture::Armv7 =>
+            {
+                self.undefined();
+            }
             0x38 | 0x39 => {
                 self.push(Kind::Msr, R::T, R::number(h), R::T, l & 0xff | (l >> 10 & 3) << 8);
                 self.cut = true;

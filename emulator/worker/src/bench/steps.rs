@@ -1,11 +1,13 @@
-//! Emulation speed of a job's compute steps: each as it runs in the job, and once more in bare Unicorn, with
-//! the same registers and memories, without hooks, costs and waits.
+//! Emulation speed of a job's compute steps: each as it runs in the job on Unicorn, once more in bare Unicorn, with
+//! the same registers and memories, without hooks, costs and waits; and on the own core.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tilewright_board::{Board, Memory, MemoryKind};
-use tilewright_protocol::Job;
+use tilewright_protocol::{Engine, Job, Response};
 use unicorn_engine::{Arch, Mode as CpuMode, Prot, RegisterARM, Unicorn, uc_error};
 
 use crate::engine::{self, Core, Uc, failed};
@@ -40,6 +42,8 @@ pub fn bench(job: &Job) -> Result<String, JobError> {
             best.bare = best.bare.min(found.bare);
         }
     }
+    let own = (0..TIMES).map(|_| own(job)).collect::<Result<Vec<_>, _>>()?;
+    let own = own.into_iter().max().unwrap_or(0);
     let instructions: u64 = steps.iter().map(|step| step.instructions).sum();
     let speed = |of: fn(&Took) -> Duration| {
         let micros = steps.iter().map(of).sum::<Duration>().as_micros().max(1);
@@ -51,9 +55,29 @@ pub fn bench(job: &Job) -> Result<String, JobError> {
         "instructions": instructions,
         "hooked_million_per_second": speed(|step| step.hooked) as u64,
         "bare_million_per_second": speed(|step| step.bare) as u64,
-        "engine": crate::name(tilewright_protocol::Engine::Unicorn),
+        "own_million_per_second": own,
+        "engine": crate::name(Engine::Unicorn),
     })
     .to_string())
+}
+
+/// Millions of instructions a second of the own core's compute steps. What is dispatched between two steps is part of
+/// the second's time.
+fn own(job: &Job) -> Result<u64, JobError> {
+    let sum = Rc::new(Cell::new((0, Duration::ZERO)));
+    let (steps, mut before) = (Rc::clone(&sum), None);
+    let sink = move |response| {
+        if let Response::Step(step) = response {
+            let now = Instant::now();
+            if let Some(before) = before.replace(now) {
+                let (instructions, time) = steps.get();
+                steps.set((instructions + step.instructions, time + now.duration_since(before)));
+            }
+        }
+    };
+    crate::run_on(Engine::Own, job, sink)?;
+    let (instructions, time) = sum.get();
+    Ok(instructions / u64::try_from(time.as_micros()).unwrap_or(u64::MAX).max(1))
 }
 
 fn run(board: &Board, job: &Job) -> Result<Vec<Took>, JobError> {
