@@ -21,7 +21,7 @@ const TOGETHER: usize = 1 << 10;
 /// What the own core says of its run.
 enum Said {
     Blocks(Vec<Seen>),
-    Message(Response),
+    Message(Box<Response>),
     Finished(Box<Finish>),
 }
 
@@ -78,7 +78,7 @@ fn run_own(job: &Job, sender: &SyncSender<Said>) -> Result<(), JobError> {
         }
         let before = std::mem::take(&mut *blocks.borrow_mut());
         let _ = messages.send(Said::Blocks(before));
-        let _ = messages.send(Said::Message(response));
+        let _ = messages.send(Said::Message(Box::new(response)));
     });
     let mut machine = prepare(board, firmware, job, crate::clock(), says)?;
     let (blocks, seen_by) = (Rc::clone(&unsent), sender.clone());
@@ -149,7 +149,7 @@ impl Expected {
         }
         let number = self.number;
         self.difference = match self.next() {
-            Err(Some(Said::Message(own))) if own == *unicorn => None,
+            Err(Some(Said::Message(own))) if *own == *unicorn => None,
             Err(said) => Some(format!(
                 "the engines differ behind block {number}: unicorn says {unicorn:?}, the own core {}",
                 words(said.as_ref())
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn messages_are_compared_where_they_come() {
         let console = |text: &str| Response::Console(text.into());
-        let all = [Said::Blocks(vec![seen(2)]), Said::Message(console("a"))];
+        let all = [Said::Blocks(vec![seen(2)]), Said::Message(Box::new(console("a")))];
         let mut at_its_place = expected(all);
         assert!(at_its_place.sees(seen(2)));
         at_its_place.hears(&Response::Progress { instructions: 1, step: None });
@@ -234,7 +234,7 @@ mod tests {
         let mut early = expected([Said::Blocks(vec![seen(2)])]);
         early.hears(&console("a"));
         assert!(early.difference.unwrap().contains("goes on at 0x00000002"));
-        let mut other = expected([Said::Message(console("b"))]);
+        let mut other = expected([Said::Message(Box::new(console("b")))]);
         other.hears(&console("a"));
         assert!(other.difference.is_some());
         let mut gone = expected([]);
