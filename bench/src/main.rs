@@ -194,6 +194,7 @@ fn run(command: Command, json: bool) -> Result<Vec<goals::Figure>, String> {
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
+            measured.extend(page::running()?);
             measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
             measured.extend(page_models::for_card()?);
@@ -212,6 +213,7 @@ fn run(command: Command, json: bool) -> Result<Vec<goals::Figure>, String> {
             measured.extend(reference::speed()?);
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
+            measured.extend(page::running()?);
             measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
             measured.extend(page_models::for_card()?);

@@ -8,6 +8,7 @@ mod cells;
 mod float;
 mod graph;
 mod quantise;
+mod run;
 mod schedule_file;
 mod search;
 mod sparsity;
@@ -31,6 +32,7 @@ pub use cells::{
 pub use float::FloatRequest;
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
 pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
+pub use run::{RunEvent, RunRequest, RunningOf};
 pub use schedule_file::ScheduleFile;
 pub use search::{SearchLog, SearchNews, SearchRequest, SearchSettings, SearchStep};
 pub use sparsity::{SparsityFacts, SparsityLayer};
@@ -60,7 +62,7 @@ pub enum Reply<R> {
     Ready,
     /// What it is doing now.
     Progress(String),
-    /// The result, with its buffers.
+    /// The result, with its buffers; of a run there is one after the other.
     Done(R),
     /// There is no result.
     Failed(Diagnostic),
@@ -110,9 +112,9 @@ pub enum ImportRequest {
     },
     /// Makes up an input, the same each time, and runs the reference on it.
     RandomInput,
-    /// Reads what the server says of a run, and compares the outputs of its layers with the
-    /// reference. Buffers: the status (JSON); the layers, as the server gives them, or nothing;
-    /// the input.
+    /// Reads how a run ended, and compares the outputs of its layers with the reference. Buffers: its
+    /// status as the server gives it (JSON); the layers, as [`tilewright_app::encoded_layers`] writes
+    /// them, or nothing; the input.
     Judge(PlanSettings),
     /// Runs the reference on labelled images: what each exit of the plan answers, and what thresholds of confidence
     /// come to. Buffers: the images, in one file or two.

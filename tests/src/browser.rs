@@ -252,7 +252,7 @@ impl Browser {
         errors.map(|entry| entry["message"].to_string()).collect()
     }
 
-    /// The same, but for that of the emulator that a static host does not have.
+    /// The same, but for that of the server that a static host does not have.
     ///
     /// # Panics
     /// If the browser does not say.

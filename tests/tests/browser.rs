@@ -79,7 +79,7 @@ async fn a_file_and_an_own_picture_work_like_the_bundled_ones() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_static_host_under_a_sub_path_gives_everything_but_the_run() {
+async fn a_static_host_under_a_sub_path_gives_everything() {
     let site = static_host::serve(page(), "some/where");
     let browser = Browser::start(WIDE.0, WIDE.1, false).await;
     browser.open(&site).await;
@@ -87,8 +87,10 @@ async fn a_static_host_under_a_sub_path_gives_everything_but_the_run() {
     browser.find("verdict").await;
     browser.find("memory-chart").await;
     browser.find("download-elf").await;
-    let sentence = browser.text_when("no-server", |text| !text.is_empty()).await;
-    assert!(sentence.contains("cargo xtask serve"), "{sentence}");
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.click("run").await;
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
     browser.end().await;
 }
 
@@ -168,7 +170,9 @@ async fn the_page_works_without_its_host_after_the_first_visit() {
     browser.find("verdict").await;
     browser.text_when("results", |text| !text.is_empty()).await;
     browser.find("download-elf").await;
-    browser.find("no-server").await;
+    browser.click("run").await;
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
     let kept = "const done = arguments[arguments.length - 1];
         caches.keys().then((names) => Promise.all(names.map((name) =>
             caches.open(name).then((cache) => cache.keys()))))

@@ -156,31 +156,42 @@ pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>
 /// # Errors
 /// If the file is none of these or has another size than the inputs.
 pub fn inputs(name: &str, bytes: &[u8], tensors: &[Tensor]) -> Result<Vec<Data>, Diagnostic> {
-    let wrong = |error: String| {
-        Diagnostic::new(
-            Blame::BadInput,
-            error,
-            name,
-            "Give a PNG picture or a .npy array of the input's shape, or the int8 bytes of all \
-             inputs, one behind the other.",
-        )
-    };
     if let [tensor] = tensors {
         let data = input::read(tensor, bytes);
-        return data.map(|data| vec![data]).map_err(|e| wrong(sentence(&e.to_string())));
+        return data
+            .map(|data| vec![data])
+            .map_err(|error| wrong_input(name, sentence(&error.to_string())));
     }
-    let lengths: Vec<usize> =
-        tensors.iter().map(|tensor| tensor.shape.elements().unwrap_or(0)).collect();
+    let elements = |tensor: &Tensor| tensor.shape.elements().unwrap_or(0);
+    int8_inputs(name, bytes, &tensors.iter().map(elements).collect::<Vec<_>>())
+}
+
+/// Raw int8 bytes as inputs of these lengths, one behind the other.
+///
+/// # Errors
+/// If there are more or fewer.
+pub fn int8_inputs(name: &str, bytes: &[u8], lengths: &[usize]) -> Result<Vec<Data>, Diagnostic> {
     let needed: usize = lengths.iter().sum();
     if bytes.len() != needed {
         let had = bytes.len();
-        return Err(wrong(format!("The input has {had} bytes, the model takes {needed}.")));
+        let error = format!("The input has {had} bytes, the model takes {needed}.");
+        return Err(wrong_input(name, error));
     }
     let mut rest = bytes;
-    let split = lengths.into_iter().map(|length| {
-        let (these, others) = rest.split_at(length);
+    let split = lengths.iter().map(|length| {
+        let (these, others) = rest.split_at(*length);
         rest = others;
         Data::I8(these.iter().map(|byte| byte.cast_signed()).collect())
     });
     Ok(split.collect())
+}
+
+fn wrong_input(name: &str, error: String) -> Diagnostic {
+    Diagnostic::new(
+        Blame::BadInput,
+        error,
+        name,
+        "Give a PNG picture or a .npy array of the input's shape, or the int8 bytes of all inputs, \
+         one behind the other.",
+    )
 }

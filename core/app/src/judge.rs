@@ -18,9 +18,10 @@ use tilewright_report::{
 
 use crate::bounds::Until;
 use crate::host::Host;
+use crate::layer_bytes::LayerBytes;
 use crate::planning::plan_file;
 use crate::progress::Stage;
-use crate::result::{Done, LayerBytes, read_indices};
+use crate::result::{Done, read_indices};
 use crate::run::{RunOptions, bytes_of, run_image};
 
 /// Runs a plan of `model` on `inputs`: int8, in the order of the model's inputs; other frames of the

@@ -156,12 +156,10 @@ impl PlanFile {
     /// # Errors
     /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
     pub fn payload(&self, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Diagnostic> {
-        let image = self.image();
-        let frames = main_entry(image).map_or(1, |entry| entry.frames);
+        let (image, frames) = (self.image(), self.frames());
         let all = inputs(image);
         let views = input_views(image);
-        let needed: u64 = views.iter().map(View::elements).sum();
-        if frames > 1 && bytes.len() as u64 == needed {
+        if frames > 1 && bytes.len() as u64 == elements(&views) {
             return Ok(bytes.to_vec());
         }
         let records = &all[..all.len() / usize::from(frames)];
@@ -181,6 +179,31 @@ impl PlanFile {
             .collect();
         Ok(bytes_of(&inputs_of_frames(&files::inputs(name, bytes, &tensors)?, frames)))
     }
+
+    /// The same of int8 bytes only: the inputs of all frames, or of one.
+    ///
+    /// # Errors
+    /// [`Blame::BadInput`] if there are more or fewer.
+    pub fn int8_payload(&self, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Diagnostic> {
+        let frames = self.frames();
+        let views = input_views(self.image());
+        if frames > 1 && bytes.len() as u64 == elements(&views) {
+            return Ok(bytes.to_vec());
+        }
+        let of_one = views.iter().take(views.len() / usize::from(frames.max(1)));
+        let lengths: Vec<usize> = of_one.map(|view| view.elements() as usize).collect();
+        Ok(bytes_of(&inputs_of_frames(&files::int8_inputs(name, bytes, &lengths)?, frames)))
+    }
+
+    /// Frames of the program.
+    #[must_use]
+    pub fn frames(&self) -> u16 {
+        main_entry(self.image()).map_or(1, |entry| entry.frames)
+    }
+}
+
+fn elements(views: &[View]) -> u64 {
+    views.iter().map(View::elements).sum()
 }
 
 /// The inputs of an image's program.

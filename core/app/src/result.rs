@@ -6,31 +6,17 @@ use std::ops::Range;
 use tilewright_board::Board;
 use tilewright_model::{DType, Model};
 use tilewright_plan::image::{ENTRY, EntryRecord, LaneRecord};
-use tilewright_plan::{
-    After, CyclePoint, Cycles, Instruction, Kernel, LaneKind, PlanImage, Space, Step,
-};
+use tilewright_plan::{After, CyclePoint, Cycles, Instruction, Kernel, LaneKind, PlanImage, Step};
 use tilewright_protocol::{Invoke, RunOutcome};
 use tilewright_report::{
     Counted, Fault, InvokeRow, Kind, LayerCount, Mode, OutputValues, RunResult, Slice, SliceKind,
     Timeline,
 };
 
+use crate::layer_bytes::LayerBytes;
 use crate::package::Package;
 use crate::run::RunOptions;
 use crate::watch::Watches;
-
-/// The output of a layer, byte for byte as the board computed it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LayerBytes {
-    /// Position in the plan's order; those of later frames behind all of the first.
-    pub layer: u32,
-    /// Memory that held the bytes.
-    pub space: Space,
-    /// Offset of the first byte in it.
-    pub start: u32,
-    /// The bytes; nothing if the run ended before.
-    pub bytes: Option<Vec<u8>>,
-}
 
 /// Reads outputs that are 32-bit integers in `model` as such: with one, that is the class. The program makes those of
 /// these numbers.

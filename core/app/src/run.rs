@@ -11,9 +11,10 @@ use tilewright_protocol::{Hardware, Job, Limits, Mode, Response};
 
 use crate::card_faults::{CardWish, card};
 use crate::host::Host;
+use crate::news::News;
 use crate::package::Package;
 use crate::plan_file::PlanFile;
-use crate::progress::{Progress, Stage};
+use crate::progress::Stage;
 use crate::result::{Done, layer_bytes, result_of};
 use crate::watch::Watches;
 use tilewright_report::{Blame, Diagnostic};
@@ -210,24 +211,11 @@ pub fn run_image(
         limits: Limits { instructions: options.instructions, console_bytes: options.console_bytes },
         watches: watches.watches.clone(),
     };
-    let mut console = Utf8Stream::default();
-    let mut on_event = |response: &Response| match response {
-        Response::Progress { instructions, step } => {
-            host.tell(Progress::Running { instructions: *instructions, step: *step });
+    let mut news = News::default();
+    let mut on_event = |response: &Response| {
+        if let Some(progress) = news.of(response) {
+            host.tell(progress);
         }
-        Response::Console(bytes) => {
-            let text = console.push(bytes);
-            if !text.is_empty() {
-                host.tell(Progress::Console(text));
-            }
-        }
-        Response::Step(step) => host.tell(Progress::Step(*step)),
-        Response::Hello { .. }
-        | Response::Again { .. }
-        | Response::Copy(_)
-        | Response::Layer(_)
-        | Response::Watched { .. }
-        | Response::Finished(_) => {}
     };
     let outcome = host.execute(job, &mut on_event)?;
     let result = result_of(image, entry, board, options, &watches, &outcome);
@@ -236,39 +224,3 @@ pub fn run_image(
 }
 
 const SMALLER: &str = "Give a smaller input.";
-
-/// Text that arrives in pieces, cut anywhere.
-#[derive(Debug, Default)]
-struct Utf8Stream {
-    rest: Vec<u8>,
-}
-
-impl Utf8Stream {
-    /// The text up to the last whole character; bytes that are none become the replacement
-    /// character.
-    fn push(&mut self, bytes: &[u8]) -> String {
-        self.rest.extend_from_slice(bytes);
-        let whole = match std::str::from_utf8(&self.rest) {
-            Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            _ => self.rest.len(),
-        };
-        let rest = self.rest.split_off(whole);
-        let text = String::from_utf8_lossy(&self.rest).into_owned();
-        self.rest = rest;
-        text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_cut_inside_a_character_is_put_together() {
-        let mut stream = Utf8Stream::default();
-        let bytes = "a→b".as_bytes();
-        let text: String = bytes.iter().map(|byte| stream.push(&[*byte])).collect();
-        assert_eq!(text, "a→b");
-        assert_eq!(stream.push(&[0xff, b'x']), "\u{fffd}x");
-    }
-}

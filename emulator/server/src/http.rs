@@ -32,7 +32,6 @@ use crate::jobs::Doer;
 use crate::runs::{Run, Runs, work};
 
 pub use guard::Origins;
-pub use layers::encoded_layers;
 
 /// Uploads that are looked at together before their runs wait: each takes memory.
 const LOOKS: usize = 2;

@@ -6,12 +6,11 @@ mod same_process;
 mod separate_process;
 
 use serde::{Deserialize, Serialize};
-use tilewright_app::{Blame, Cancel, Diagnostic, Done, Progress, RunResult};
+use tilewright_app::{Blame, Cancel, Diagnostic, Done, Progress, RunResult, encoded_layers};
 use tilewright_protocol::bytes;
 use tilewright_runner::Dist;
 
 use crate::config::Config;
-use crate::http::encoded_layers;
 use crate::runs::fault_problem;
 use crate::upload::{Part, Upload};
 

@@ -5,7 +5,7 @@ use wasm_bindgen_futures::spawn_local;
 use yew::Callback;
 
 use super::{Session, fetch};
-use crate::message::{FloatRequest, ImportRequest, SearchRequest};
+use crate::message::{FloatRequest, ImportRequest, RunRequest, SearchRequest};
 use crate::state::{Event, OwnFile, Stored};
 use tilewright_report::Diagnostic;
 
@@ -19,6 +19,8 @@ pub enum Asked {
     Float(FloatRequest),
     /// The worker that searches cells.
     Search(SearchRequest),
+    /// The emulator.
+    Emulator(RunRequest),
 }
 
 /// Files that a request needs, or why they cannot be had.
@@ -60,6 +62,7 @@ impl Session {
             Asked::Importer(_) => self.importer.warm(),
             Asked::Float(_) => self.float.warm(),
             Asked::Search(_) => self.search.warm(),
+            Asked::Emulator(_) => self.emulator.warm(),
         }
         let files: Vec<_> = paths.into_iter().map(fetch::started).collect();
         let link = link.clone();
@@ -97,6 +100,7 @@ impl Session {
         match &body {
             Asked::Float(_)
             | Asked::Search(_)
+            | Asked::Emulator(_)
             | Asked::Importer(
                 ImportRequest::Open(..) | ImportRequest::Examine(..) | ImportRequest::SaveTiled(..),
             ) => self.ask_with_model(request, &body, &files),

@@ -43,6 +43,8 @@ struct Shared {
     last: u32,
     /// What the worker said before it stopped.
     last_words: Option<String>,
+    /// It has stopped by itself.
+    is_gone: bool,
 }
 
 impl<R: DeserializeOwned + 'static> Link<R> {
@@ -51,14 +53,15 @@ impl<R: DeserializeOwned + 'static> Link<R> {
         Self { script, answers, live: None }
     }
 
-    /// Whether the worker has been started and not been ended since.
+    /// Whether the worker has been started, and has not ended since.
     pub fn is_live(&self) -> bool {
-        self.live.is_some()
+        self.live.as_ref().is_some_and(|live| !live.shared.borrow().is_gone)
     }
 
     /// Starts the worker if it does not run. One that cannot start says so when it is asked.
     pub fn warm(&mut self) {
-        if self.live.is_none() {
+        if !self.is_live() {
+            self.end();
             self.live = self.start().ok();
         }
     }
@@ -72,6 +75,9 @@ impl<R: DeserializeOwned + 'static> Link<R> {
 
     /// Asks the worker, which is started if it does not run. The buffers are gone afterwards.
     pub fn ask<Q: Serialize>(&mut self, request: u32, body: &Q, buffers: &[Uint8Array]) {
+        if !self.is_live() {
+            self.end();
+        }
         let started = match self.live.take() {
             Some(live) => Ok(live),
             None => self.start(),
@@ -130,6 +136,7 @@ impl<R: DeserializeOwned + 'static> Link<R> {
             event.prevent_default();
             let (request, words) = {
                 let mut state = state.borrow_mut();
+                state.is_gone = true;
                 (state.last, state.last_words.take())
             };
             let words = words.unwrap_or_else(|| {

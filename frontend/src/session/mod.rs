@@ -9,6 +9,7 @@ mod fetched;
 pub mod link;
 mod offline;
 mod remember;
+mod run;
 mod sending;
 pub mod serial;
 mod server;
@@ -24,10 +25,10 @@ use wasm_bindgen_futures::spawn_local;
 use yew::Callback;
 
 use crate::message::{
-    FloatRequest, ImportReply, ImportRequest, PlanFacts, PlanReply, PlanRequest, Reply, SearchNews,
-    SearchRequest,
+    FloatRequest, ImportReply, ImportRequest, PlanFacts, PlanReply, PlanRequest, Reply, RunEvent,
+    SearchNews, SearchRequest,
 };
-use crate::state::{Beside, Effect, Event, FileKind, Kept, RunEvent, SWEEPERS, SearchEvent, State};
+use crate::state::{Beside, Effect, Event, FileKind, Kept, SWEEPERS, SearchEvent, State};
 use crate::view_model::desk::measured;
 use desk::{Subject, Talk};
 use download::download;
@@ -37,13 +38,14 @@ pub use fetched::Fetched;
 use link::{Answer, Link};
 pub use remember::{read_fragment, read_keeping, read_theme};
 use remember::{remember_keeping, use_theme, write_fragment};
-use server::{Parts, Watched};
+use run::Running;
 use tilewright_report::{Diagnostic, FloatComparison};
 
 const PLANNER: &str = "./planner-worker.js";
 const IMPORTER: &str = "./importer-worker.js";
 const FLOAT: &str = "./float-worker.js";
 const SEARCH: &str = "./search-worker.js";
+const EMULATOR: &str = "./emulator-worker.js";
 /// Labelled images, if a person gives none.
 const IMAGES: &str = "models/fashion-mobilenet.calibration.npy";
 /// Number of what the page asks for on its own account: no task waits for it.
@@ -66,6 +68,7 @@ pub struct Session {
     importer: Link<ImportReply>,
     float: Link<FloatComparison>,
     search: Link<SearchNews>,
+    emulator: Link<RunEvent>,
     /// Other importers, which plan rows of a sweep, and whether each has the model.
     sweepers: [(Link<ImportReply>, bool); SWEEPERS],
     planner_has_model: bool,
@@ -78,13 +81,8 @@ pub struct Session {
     image: Option<Uint8Array>,
     /// The input as int8.
     input: Option<Uint8Array>,
-    /// Plan image and input of the run under way, and its store images by name; its status and the
-    /// outputs of its layers once it has ended.
-    run_image: Option<Uint8Array>,
-    run_input: Option<Uint8Array>,
-    run_stores: Vec<(String, Uint8Array)>,
-    run_result: Vec<Uint8Array>,
-    run: Option<Watched>,
+    /// The run under way, or what is put aside for it.
+    run: Running,
     /// The talk with the board on the desk, and the input that the board is sent.
     talk: Option<Talk>,
     talk_input: Option<Uint8Array>,
@@ -152,12 +150,23 @@ impl Session {
                 event_of(answer, SEARCH, wrap).into_iter().for_each(|m| to.emit(m));
             }),
         );
+        let to = send.clone();
+        let emulator = Link::new(
+            EMULATOR,
+            Callback::from(move |answer: Answer<RunEvent>| {
+                let wrap = |request, said: Result<RunEvent, Diagnostic>| {
+                    Event::Board(request, said.unwrap_or_else(RunEvent::Failed))
+                };
+                event_of(answer, EMULATOR, wrap).into_iter().for_each(|m| to.emit(m));
+            }),
+        );
         Self {
             send,
             planner,
             importer,
             float,
             search,
+            emulator,
             sweepers,
             planner_has_model: false,
             importer_has_model: false,
@@ -165,11 +174,7 @@ impl Session {
             model: None,
             image: None,
             input: None,
-            run_image: None,
-            run_input: None,
-            run_stores: Vec::new(),
-            run_result: Vec::new(),
-            run: None,
+            run: Running::default(),
             talk: None,
             talk_input: None,
             files: BTreeMap::new(),
@@ -226,6 +231,7 @@ impl Session {
             }
             Timeout::new(REST_MS, offline::install).forget();
         }
+        self.warm_emulator(state);
     }
 
     /// Keeps the buffers that came with a result that the state took.
@@ -267,7 +273,7 @@ impl Session {
                     save(&name, address);
                 }
             }
-            Kept::Stores(names) => self.run_stores = names.into_iter().zip(buffers).collect(),
+            Kept::Stores => self.run.stores = buffers,
         }
     }
 
@@ -417,28 +423,17 @@ impl Session {
                 self.ask_importer(request, &ImportRequest::Recipe(settings), &[]);
             }
             Effect::Judge(request, settings) => {
-                let mut buffers = std::mem::take(&mut self.run_result);
-                buffers.extend(self.run_input.take());
+                let buffers = self.run.judged();
                 self.ask_importer(request, &ImportRequest::Judge(settings), &buffers);
             }
-            Effect::HoldRun => {
-                let copy = |bytes: &Uint8Array| bytes.slice(0, bytes.length());
-                self.run_image = self.image.as_ref().map(copy);
-                self.run_input = self.input.as_ref().map(copy);
-            }
+            Effect::HoldRun => self.hold_run(),
             Effect::MakeStores(request, settings) => {
-                let Some(image) = &self.run_image else { return };
+                let Some(image) = &self.run.image else { return };
                 let copy = image.slice(0, image.length());
                 self.ask_importer(request, &ImportRequest::Stores(settings), &[copy]);
             }
-            Effect::StartRun { request, board, is_sampled, limit_us } => {
-                self.start_run(request, &board, is_sampled, limit_us);
-            }
-            Effect::StopRun => {
-                if let Some(run) = self.run.take() {
-                    run.stop();
-                }
-            }
+            Effect::StartRun(request, place, body) => self.start_run(request, place, body, link),
+            Effect::StopRun => self.stop_run(),
             Effect::Talk { request, board, boards, predicted_us } => {
                 let (Some(image), Some(input)) = (&self.image, &self.input) else { return };
                 let (board, boards) = (board.as_str(), boards.as_slice());
@@ -524,18 +519,6 @@ impl Session {
         self.planner.ask(request, body, buffers);
     }
 
-    fn start_run(&mut self, request: u32, board: &str, is_sampled: bool, limit_us: Option<u32>) {
-        let (Some(image), Some(input)) = (self.run_image.take(), &self.run_input) else { return };
-        let stores = std::mem::take(&mut self.run_stores);
-        self.run_result = Vec::new();
-        let send = self.send.clone();
-        let said = Callback::from(move |(event, buffers): server::Said| {
-            send.emit(Message { event: Event::Board(request, event), buffers });
-        });
-        let parts = Parts { image: &image, input, stores: &stores, is_sampled, limit_us };
-        self.run = Some(Watched::start(board, &parts, said));
-    }
-
     /// The planner rehearses with what the importer rehearsed, unless somebody needs it by now.
     pub fn rehearse(&mut self, event: &Event, buffers: &mut Vec<Uint8Array>, state: &State) {
         if let Event::Imported(REHEARSAL, Ok(ImportReply::Rehearsed)) = event
@@ -544,14 +527,6 @@ impl Session {
         {
             let request = PlanRequest::Rehearse(state.settings.now().clone());
             self.planner.ask(REHEARSAL, &request, &std::mem::take(buffers));
-        }
-    }
-
-    /// Keeps what came with the end of a run.
-    pub fn keep_result(&mut self, event: &Event, buffers: &[Uint8Array]) {
-        if let Event::Board(_, RunEvent::Ended | RunEvent::Failed(_)) = event {
-            self.run = None;
-            self.run_result = buffers.to_vec();
         }
     }
 }

@@ -56,7 +56,7 @@ impl Session {
         self.fetch_for(request, paths, self.copies(&tokens), asked, link);
     }
 
-    /// Asks for what brings its own model.
+    /// Asks for what brings all that it needs.
     pub(super) fn ask_with_model(&mut self, request: u32, asked: &Asked, buffers: &[Uint8Array]) {
         match asked {
             Asked::Importer(body) => {
@@ -71,6 +71,7 @@ impl Session {
                 self.float.ask(request, body, &[buffers, &[int8]].concat());
             }
             Asked::Search(body) => self.search.ask(request, body, buffers),
+            Asked::Emulator(body) => self.emulator.ask(request, body, buffers),
         }
     }
 

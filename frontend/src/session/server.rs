@@ -14,26 +14,12 @@ use yew::Callback;
 
 use super::fetch;
 use super::link::text_of;
-use crate::message::trouble;
-use crate::state::{RunEvent, RunningOf, Server};
-use tilewright_report::Diagnostic;
+use crate::message::{RunEvent, RunRequest, RunningOf, trouble};
+use crate::state::Server;
+use tilewright_report::{Diagnostic, Mode};
 
 /// What a run says; at its end with its status and the outputs of its layers, unread.
 pub type Said = (RunEvent, Vec<Uint8Array>);
-
-/// What is uploaded for a run.
-pub struct Parts<'p> {
-    /// The plan image.
-    pub image: &'p Uint8Array,
-    /// The input as int8.
-    pub input: &'p Uint8Array,
-    /// Store images and the names of their parts.
-    pub stores: &'p [(String, Uint8Array)],
-    /// Whether of compute steps that run alike only the first is executed.
-    pub is_sampled: bool,
-    /// The limit of latency that chooses a sub-network.
-    pub limit_us: Option<u32>,
-}
 
 /// A run under way. Dropping it stops listening.
 pub struct Watched {
@@ -104,12 +90,18 @@ pub fn ask_health(answer: Callback<Server>) {
 }
 
 impl Watched {
-    /// Starts a run.
-    pub fn start(board: &str, parts: &Parts<'_>, said: Callback<Said>) -> Self {
+    /// Starts a run of a plan image on an int8 input, with store images.
+    pub fn start(
+        body: &RunRequest,
+        image: &Uint8Array,
+        input: &Uint8Array,
+        stores: &[Uint8Array],
+        said: Callback<Said>,
+    ) -> Self {
         let this = Self { id: Rc::default(), is_stopped: Rc::default(), source: Rc::default() };
-        let form = form(parts);
-        let is_sampled = parts.is_sampled;
-        let address = format!("api/runs?board={board}");
+        let form = form(body, image, input, stores);
+        let is_sampled = body.mode == Mode::Sampled;
+        let address = format!("api/runs?board={}", body.board);
         let (id, is_stopped) = (Rc::clone(&this.id), Rc::clone(&this.is_stopped));
         let source = Rc::clone(&this.source);
         spawn_local(async move {
@@ -138,19 +130,25 @@ impl Watched {
     }
 }
 
-fn form(parts: &Parts<'_>) -> Result<FormData, JsValue> {
+fn form(
+    body: &RunRequest,
+    image: &Uint8Array,
+    input: &Uint8Array,
+    stores: &[Uint8Array],
+) -> Result<FormData, JsValue> {
     let blob = |bytes: &Uint8Array| Blob::new_with_u8_array_sequence(&Array::of1(bytes));
     let form = FormData::new()?;
-    form.append_with_blob_and_filename("image", &blob(parts.image)?, "image.plan")?;
-    form.append_with_blob_and_filename("input", &blob(parts.input)?, "input.bin")?;
-    for (name, store) in parts.stores {
+    form.append_with_blob_and_filename("image", &blob(image)?, "image.plan")?;
+    form.append_with_blob_and_filename("input", &blob(input)?, "input.bin")?;
+    for (name, store) in body.stores.iter().zip(stores) {
         form.append_with_blob_and_filename(name, &blob(store)?, name)?;
     }
     form.append_with_str("watch", "layers")?;
-    if let Some(limit) = parts.limit_us {
+    if let Some(limit) = body.limit_us {
         form.append_with_str("limit_us", &limit.to_string())?;
     }
-    form.append_with_str("mode", if parts.is_sampled { "sampled" } else { "full" })?;
+    let is_sampled = body.mode == Mode::Sampled;
+    form.append_with_str("mode", if is_sampled { "sampled" } else { "full" })?;
     Ok(form)
 }
 

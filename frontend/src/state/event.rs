@@ -7,11 +7,11 @@ use tilewright_plan::Micros;
 
 use super::{
     Beside, DeskEvent, Doer, ExploreEvent, LabelledFiles, Measurement, Origin, Outcome, OwnFile,
-    Place, Quantising, RunEvent, SearchEvent, Selection, Server, Stored, Theme, View,
+    Place, Quantising, RunsOn, SearchEvent, Selection, Server, Stored, Theme, View,
 };
 use crate::message::{
-    CellDraft, ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, SearchSettings,
-    TiledRegion,
+    CellDraft, ImportReply, PlanFacts, PlanReply, PlanSettings, RunEvent, RunRequest, ScheduleFile,
+    SearchSettings, TiledRegion,
 };
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
@@ -138,6 +138,8 @@ pub enum Event {
     Subnetwork(Option<String>),
     /// Whether runs are sampled from now on.
     Sampled(bool),
+    /// Run plans there.
+    RunOn(RunsOn),
     /// Stop what is under way.
     Stop(Doer),
     /// Put the files together.
@@ -187,8 +189,8 @@ pub enum Kept {
     Reordered(String),
     /// A file to be saved at once, and its name.
     Saved(String),
-    /// Store images of the run under way, and their names.
-    Stores(Vec<String>),
+    /// Store images of the run under way.
+    Stores,
 }
 
 /// What the state asks for.
@@ -291,18 +293,9 @@ pub enum Effect {
     HoldRun,
     /// Have the store images made of the plan that was put aside.
     MakeStores(u32, PlanSettings),
-    /// Start a run of what was put aside, with the store images that were made.
-    StartRun {
-        /// Number of the request.
-        request: u32,
-        /// On this board.
-        board: String,
-        /// Whether of compute steps that run alike only the first is executed.
-        is_sampled: bool,
-        /// The limit of latency that chooses a sub-network.
-        limit_us: Option<u32>,
-    },
-    /// Tell the server to stop the run, and stop listening.
+    /// Start a run of what was put aside, there, with the store images that were made.
+    StartRun(u32, RunsOn, RunRequest),
+    /// End the emulator or tell the server to stop the run, and stop listening.
     StopRun,
     /// Have the person choose a port, and talk with the board at it about the present plan and input.
     Talk {

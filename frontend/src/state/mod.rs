@@ -48,7 +48,7 @@ pub use model::{OpenModel, Origin, OwnFile};
 pub use papers::{PaperSoFar, Papers};
 use plan::Asked;
 pub use quantise::{Quantisation, Quantising, Samples};
-pub use run::{Input, Outcome, Phase, Run, RunEvent, RunningOf, Server};
+pub use run::{Input, Outcome, Phase, Run, RunsOn, Server};
 pub use search::{Begun, CellSearch, SearchEvent};
 pub use shown::{Selection, Theme, View};
 pub use task::{Doer, Job, Place, Task};
@@ -272,6 +272,7 @@ impl State {
             Event::Run => self.start_run(effects),
             Event::Subnetwork(name) => self.run.subnetwork = name,
             Event::Sampled(is_sampled) => self.run.is_sampled = is_sampled,
+            Event::RunOn(place) => self.wish_to_run_on(place),
             Event::Stop(doer) => self.stop(doer, effects),
             Event::Package => self.start_package(effects),
             Event::Reorder => self.start_reorder(effects),

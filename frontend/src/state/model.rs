@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use super::files::FileKind;
 use super::{
-    Desk, Doer, Effect, Input, Job, Kept, Place, Quantisation, Quantising, Run, Selection, State,
-    zoo,
+    Desk, Doer, Effect, Input, Job, Kept, Place, Quantisation, Quantising, Selection, State, zoo,
 };
 use crate::message::{ImportReply, ModelFacts, TiledRegion, trouble};
 use crate::view_model::catalogue::{self, Example};
@@ -416,7 +415,7 @@ impl State {
             effects.push(Effect::HangUp);
             self.tasks.retain(|task| task.job != Job::Desk);
         }
-        self.run = Run::default();
+        self.run = self.run.of_another_model();
         self.desk = Desk::default();
         for place in [Place::Plan, Place::Run, Place::Desk, Place::Firmware, Place::Quantisation] {
             self.clear(place);
@@ -470,6 +469,9 @@ impl State {
             self.forget_opening();
         }
         self.end(request);
-        self.fail(job.place(), trouble);
+        match job {
+            Job::Run => self.run_failed(trouble),
+            job => self.fail(job.place(), trouble),
+        }
     }
 }

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use super::{Doer, Effect, Event, Job, Kept, Origin, Place, State};
-use crate::message::{Comparison, PlanFacts, ReferenceFacts, RunResult, trouble};
+use crate::message::{
+    Comparison, PlanFacts, ReferenceFacts, RunEvent, RunRequest, RunResult, RunningOf, trouble,
+};
 use tilewright_report::{Diagnostic, Mode};
 
 /// What the page knows of a server that runs plans.
@@ -25,6 +27,15 @@ pub enum Server {
     },
 }
 
+/// Where plans run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunsOn {
+    /// In a worker of this page.
+    Page,
+    /// On the server.
+    Server,
+}
+
 /// The input, and the reference's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Input {
@@ -44,7 +55,7 @@ pub enum Phase {
     Idle,
     /// The store images that the plan needs are made.
     MakingStores,
-    /// The plan is on its way to the server, or waits there.
+    /// The plan is on its way to what emulates, or waits there.
     Starting,
     /// The board runs.
     Running(RunningOf),
@@ -76,20 +87,13 @@ impl Phase {
     }
 }
 
-/// How far the board is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunningOf {
-    /// Executed instructions so far.
-    pub instructions: u64,
-    /// Layer that it is at.
-    pub layer: Option<usize>,
-}
-
 /// The run and the last outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// How far it is.
     pub phase: Phase,
+    /// Where the person wants plans to run, if that was said.
+    pub wish: Option<RunsOn>,
     /// Whether of compute steps that run alike only the first is executed.
     pub is_sampled: bool,
     /// The name of the sub-network that runs; nothing: the whole network does.
@@ -105,6 +109,11 @@ pub struct Run {
 }
 
 impl Run {
+    /// What stays when another model is opened.
+    pub(super) fn of_another_model(&self) -> Self {
+        Self { wish: self.wish, ..Self::default() }
+    }
+
     /// The person stopped it: whatever it still says is dropped.
     pub(super) fn cancel(&mut self) {
         self.phase = Phase::Cancelled;
@@ -133,23 +142,6 @@ impl PartialEq for Outcome {
             || (&self.plan, &self.reference) == (&other.plan, &other.reference)
                 && (&self.result, &self.comparison) == (&other.result, &other.comparison)
     }
-}
-
-/// What happens during a run.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RunEvent {
-    /// It waits; the next has position 1.
-    Queued(u32),
-    /// Something that people want to know.
-    Note(String),
-    /// It has come further.
-    Progress(RunningOf),
-    /// The board wrote this.
-    Console(String),
-    /// It has ended: its result waits to be read and compared.
-    Ended,
-    /// It came to no result.
-    Failed(Diagnostic),
 }
 
 impl State {
@@ -208,13 +200,32 @@ impl State {
         request
     }
 
+    /// Where the next run is: where the person wants it, else on the server. What the server cannot
+    /// do the page does.
+    #[must_use]
+    pub fn runs_on(&self) -> RunsOn {
+        match (&self.server, self.run.wish) {
+            (Server::Present { missing: None, .. }, None | Some(RunsOn::Server)) => RunsOn::Server,
+            _ => RunsOn::Page,
+        }
+    }
+
+    pub(super) fn wish_to_run_on(&mut self, wish: RunsOn) {
+        if self.run.phase.is_under_way() {
+            return;
+        }
+        self.run.wish = Some(wish);
+        let where_to = match self.runs_on() {
+            RunsOn::Page => "in this page",
+            RunsOn::Server => "on the server",
+        };
+        self.say(&format!("Plans run {where_to}"));
+    }
+
     /// Whether everything for a run is there.
     #[must_use]
     pub fn can_run(&self) -> bool {
-        matches!(self.server, Server::Present { missing: None, .. })
-            && !self.run.phase.is_under_way()
-            && self.has_program()
-            && self.input.reference.is_some()
+        !self.run.phase.is_under_way() && self.has_program() && self.input.reference.is_some()
     }
 
     /// Whether nothing but an input is missing, and none is being prepared.
@@ -227,7 +238,8 @@ impl State {
     }
 
     /// Whether the plan is of the present settings and has an image.
-    pub(super) fn has_program(&self) -> bool {
+    #[must_use]
+    pub fn has_program(&self) -> bool {
         !self.is_plan_stale() && self.plan.as_ref().is_some_and(|plan| plan.image.is_some())
     }
 
@@ -245,7 +257,7 @@ impl State {
         self.run.note = None;
         effects.push(Effect::HoldRun);
         if is_alone {
-            return self.send_run(effects);
+            return self.send_run(Vec::new(), effects);
         }
         let request = self.begin(Job::Stores, "Making the store images");
         self.run.phase = Phase::MakingStores;
@@ -254,11 +266,11 @@ impl State {
 
     /// The store images are there.
     pub(super) fn stores_made(&mut self, names: Vec<String>, effects: &mut Vec<Effect>) {
-        effects.push(Effect::Keep(Kept::Stores(names)));
-        self.send_run(effects);
+        effects.push(Effect::Keep(Kept::Stores));
+        self.send_run(names, effects);
     }
 
-    fn send_run(&mut self, effects: &mut Vec<Effect>) {
+    fn send_run(&mut self, stores: Vec<String>, effects: &mut Vec<Effect>) {
         let Some((plan, _)) = &self.run.subject else { return };
         let board = plan.settings.board_id();
         // A plan without this sub-network runs whole.
@@ -270,8 +282,9 @@ impl State {
         let limit_us = own.and_then(|exit| exit.latency_us).map(|latency| latency.0.ceil() as u32);
         let request = self.begin(Job::Run, "Starting the emulated board");
         self.run.phase = Phase::Starting;
-        let is_sampled = self.run.is_sampled;
-        effects.push(Effect::StartRun { request, board, is_sampled, limit_us });
+        let mode = if self.run.is_sampled { Mode::Sampled } else { Mode::Full };
+        let body = RunRequest { board, mode, limit_us, stores };
+        effects.push(Effect::StartRun(request, self.runs_on(), body));
     }
 
     pub(super) fn run_event(&mut self, request: u32, event: RunEvent, effects: &mut Vec<Effect>) {

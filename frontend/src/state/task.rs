@@ -1,6 +1,6 @@
 //! What is under way, who does it, and where its troubles belong.
 
-/// What is under way in a worker or at the server.
+/// What is under way in a worker or on the server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// Number of the request.
@@ -135,7 +135,7 @@ pub enum Doer {
     /// The worker that plans rows of a sweep.
     Sweeper,
     Planner,
-    /// The emulator behind the server.
+    /// The emulator, in this page or behind the server.
     Emulator,
     /// The board on the desk.
     Desk,

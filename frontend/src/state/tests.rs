@@ -1,11 +1,13 @@
 //! Whole stories: what happens, and what the state asks for.
 
+mod runs;
+
 use super::*;
 use tilewright_report::Need;
 
 use crate::message::{
-    Calibration, Comparison, FileFacts, ImportReply, LayerCheck, ModelFacts, PlanReply,
-    PlanSettings, ScheduleFile, SparsityFacts, SummaryFacts, trouble,
+    Calibration, FileFacts, ImportReply, ModelFacts, PlanReply, PlanSettings, ScheduleFile,
+    SparsityFacts, SummaryFacts, trouble,
 };
 use crate::view_model::catalogue;
 use crate::view_model::fixture;
@@ -58,7 +60,7 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
         | Effect::BeginSearch(request, ..)
         | Effect::GoOnSearching(request, _)
         | Effect::PrepareSample(request, _)
-        | Effect::StartRun { request, .. }
+        | Effect::StartRun(request, ..)
         | Effect::MakeStores(request, _)
         | Effect::Judge(request, _)
         | Effect::Package { request, .. }
@@ -393,55 +395,6 @@ fn steps_count_even_if_nothing_was_drawn_between_them() {
 }
 
 #[test]
-fn a_run_is_compared_layer_by_layer() {
-    let mut state = ready();
-    assert!(state.can_run() && !state.needs_input());
-    let reference = state.input.reference.take();
-    assert!(!state.can_run() && state.needs_input(), "the page says what is missing");
-    state.input.reference = reference;
-    let request = request_of(&state.update(Event::Run));
-    assert!(!state.can_run(), "one run at a time");
-    state.update(Event::Board(request, RunEvent::Console("ready\n".to_owned())));
-    state.update(Event::Board(request, RunEvent::Note("known".to_owned())));
-    assert_eq!(state.run.note.as_deref(), Some("known"));
-    let effects = state.update(Event::Board(request, RunEvent::Ended));
-    assert_eq!(state.run.phase, Phase::Comparing);
-    // A slider that is moved meanwhile does not disturb the comparison.
-    let settings = PlanSettings { sram_bytes: Some(64), ..fixture::settings() };
-    assert_eq!(plans(&state.update(Event::Settings(settings, false))).len(), 1);
-    let result = fixture::result(vec![vec![1, 2, 3]]);
-    let checks = vec![LayerCheck { layer: 0, elements: 32, differing: 0 }];
-    let comparison = Some(Comparison { layers: checks, difference: None });
-    let reply = Ok(ImportReply::Judged(Box::new(result), comparison));
-    state.update(Event::Imported(request_of(&effects), reply));
-    state.update(Event::Undo);
-    state.update(Event::Stop(Doer::Planner));
-    assert_eq!(state.run.phase, Phase::Finished);
-    assert!(state.run.outcome.as_ref().unwrap().comparison.is_some());
-    assert!(state.tasks.is_empty() && state.can_run());
-}
-
-#[test]
-fn a_stopped_run_says_nothing_more() {
-    let mut state = ready();
-    let request = request_of(&state.update(Event::Run));
-    let effects = state.update(Event::Stop(Doer::Emulator));
-    assert_eq!(effects, [Effect::StopRun]);
-    assert_eq!(state.run.phase, Phase::Cancelled);
-    assert!(state.update(Event::Board(request, RunEvent::Ended)).is_empty());
-    assert_eq!(state.run.phase, Phase::Cancelled);
-    assert!(state.run.outcome.is_none() && state.tasks.is_empty());
-}
-
-#[test]
-fn without_a_server_nothing_runs() {
-    let mut state = ready();
-    state.update(Event::Server(Server::Absent));
-    assert!(!state.can_run());
-    assert!(state.update(Event::Run).is_empty());
-}
-
-#[test]
 fn stopping_the_importer_ends_it_and_keeps_the_model() {
     let mut state = ready();
     state.update(Event::OpenExample(&catalogue::EXAMPLES[1]));
@@ -527,51 +480,4 @@ fn store_images_are_made_when_somebody_asks() {
     };
     assert!(!packages(&effects));
     assert!(packages(&state.update(Event::Package)));
-}
-
-/// The same with a plan whose weights lie in a store.
-fn with_stores() -> State {
-    let mut state = ready();
-    let settings = PlanSettings { strategy: "external".to_owned(), ..fixture::settings() };
-    let asked = plans(&state.update(Event::Settings(settings.clone(), false)));
-    let mut plan = PlanFacts { settings, ..fixture::plan() };
-    plan.image.as_mut().unwrap().store_bytes = 4_096;
-    state.update(Event::Planned(asked[0], Ok(PlanReply::Planned(Box::new(plan)))));
-    state
-}
-
-#[test]
-fn a_run_with_stores_begins_once_they_are_made_of_the_same_plan() {
-    let mut state = with_stores();
-    state.update(Event::Sampled(true));
-    let effects = state.update(Event::Run);
-    assert_eq!(effects[0], Effect::HoldRun);
-    assert_eq!(state.run.phase, Phase::MakingStores);
-    let request = request_of(&effects);
-    // Another plan meanwhile changes nothing: the run is of what was put aside.
-    let settings = PlanSettings { sram_bytes: Some(64), ..fixture::settings() };
-    state.update(Event::Settings(settings, false));
-    let names = vec!["external_flash".to_owned()];
-    let reply = Ok(ImportReply::Stores(names.clone()));
-    let effects = state.update(Event::Imported(request, reply));
-    let started = |effect: &Effect| matches!(effect, Effect::StartRun { is_sampled: true, .. });
-    assert!(effects.iter().any(started), "{effects:?}");
-    assert_eq!(effects[0], Effect::Keep(Kept::Stores(names)));
-    let request = request_of(&effects);
-    let effects = state.update(Event::Board(request, RunEvent::Ended));
-    assert!(effects.iter().any(
-        |effect| matches!(effect, Effect::Judge(_, settings) if settings.strategy == "external")
-    ));
-}
-
-#[test]
-fn a_run_is_stopped_while_its_stores_are_made() {
-    let mut state = with_stores();
-    let request = request_of(&state.update(Event::Run));
-    let doer = state.run.phase.doer().unwrap();
-    assert_eq!(state.update(Event::Stop(doer)), [Effect::EndImporter]);
-    assert_eq!(state.run.phase, Phase::Cancelled);
-    let reply = Ok(ImportReply::Stores(Vec::new()));
-    assert!(state.update(Event::Imported(request, reply)).is_empty());
-    assert!(state.task(Job::Stores).is_none() && state.can_run());
 }

@@ -188,14 +188,14 @@ impl Component for App {
                         _ if view == View::Explore => self.explore(),
                         Some(model) => self.panels(model, view),
                         None => html! {
-                            <EmptyView wanted={state.wanted.clone()} server={state.server.clone()} on={self.on.clone()}
+                            <EmptyView wanted={state.wanted.clone()} runs_on={state.runs_on()} on={self.on.clone()}
                                 keep={state.keep.clone()}
                                 is_opening={state.is_opening()} on_files={self.on_files.clone()} />
                         },
                     } }
                 </main>
                 <StatusLine tasks={state.tasks.clone()} said={state.said.clone()}
-                    took_ms={state.took_ms} server={state.server.clone()} on={self.on.clone()} />
+                    took_ms={state.took_ms} runs_on={state.runs_on()} on={self.on.clone()} />
                 <FitDialog fit={state.fit.clone()} doing={state.task(Job::Fit).map(|task| task.text.clone())}
                     trouble={state.trouble(Place::Fit).cloned()} on={self.on.clone()} />
                 <PapersDialog papers={state.papers.clone()}
@@ -358,7 +358,7 @@ impl App {
                     <Later>
                         <RunPanel origin={model.origin.clone()}
                             calibration={model.facts.calibration} plan={state.plan.clone()}
-                            server={state.server.clone()} input={state.input.clone()}
+                            server={state.server.clone()} runs_on={state.runs_on()} input={state.input.clone()}
                             picture={self.session.picture()} run={state.run.clone()}
                             can_run={state.can_run()} needs_input={state.needs_input()} trouble={state.trouble(Place::Run).cloned()} {lit}
                             desk={state.desk.clone()} run_beside={run_beside} can_measure={state.can_measure()}

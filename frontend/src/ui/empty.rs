@@ -6,7 +6,7 @@ use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
 use super::run::file_event;
-use crate::state::{Event, Keep, Server, View};
+use crate::state::{Event, Keep, RunsOn, View};
 use crate::view_model::catalogue::EXAMPLES;
 use crate::view_model::figures;
 
@@ -17,7 +17,8 @@ pub struct Props {
     /// What the browser's storage holds.
     pub keep: Keep,
     pub is_opening: bool,
-    pub server: Server,
+    /// Where plans run.
+    pub runs_on: RunsOn,
     pub on: Callback<Event>,
     pub on_files: Callback<web_sys::FileList>,
 }
@@ -30,14 +31,9 @@ pub fn EmptyView(props: &Props) -> Html {
             <div class="drop-zone" data-testid="drop-zone">
                 <h1>{ "Does your network fit your microcontroller?" }</h1>
                 <p>
-                    { "Drop an ONNX or TensorFlow Lite model anywhere on this page. You see where every byte lies " }
-                    { match props.server {
-                        Server::Absent => "and what each operator costs, and download the image for the board. \
-                            This host has no emulator: to run the image before you flash it, start this page on \
-                            your own computer with `cargo xtask serve`.",
-                        _ => "and what each operator costs, run the model on an emulated board, and download \
-                            the very image that ran.",
-                    } }
+                    { "Drop an ONNX or TensorFlow Lite model anywhere on this page. You see where every byte lies \
+                       and what each operator costs, run the model on an emulated board, and download the very \
+                       image that ran." }
                 </p>
                 if let Some(wanted) = &props.wanted {
                     <p class="note" data-testid="wanted">
@@ -61,7 +57,10 @@ pub fn EmptyView(props: &Props) -> Html {
                 <p class="muted detail">
                     { "Add a .npy file with real samples and the int8 results mean something. \
                        Nothing leaves your computer" }
-                    { if props.server == Server::Absent { "." } else { " until you run it." } }
+                    { match props.runs_on {
+                        RunsOn::Page => ".",
+                        RunsOn::Server => " unless you run the model on this page's server.",
+                    } }
                 </p>
             </div>
             <section aria-labelledby="examples-heading">

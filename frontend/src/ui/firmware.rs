@@ -57,7 +57,7 @@ pub fn FirmwarePanel(props: &Props) -> Html {
                 { for_tflm(props) }
             }
             <p class="muted detail">
-                { "All of this is made in your browser. Your model leaves it only when you run it: then its plan image goes to the emulator." }
+                { "All of this is made in your browser. Your model leaves it only if you run it on a server: then its plan image goes there." }
             </p>
         </Panel>
     }

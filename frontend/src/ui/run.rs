@@ -15,11 +15,12 @@ use super::parts::{kind_tag, trouble_box};
 use crate::message::{Calibration, PlanFacts};
 use crate::session::ObjectUrl;
 use crate::state::{
-    Desk, Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View,
+    Desk, Event, Input, Origin, Outcome, Phase, Place, Run, RunsOn, Selection, Server, View,
 };
 use crate::view_model::figures;
 use crate::view_model::run::{
-    Agreement, OutputRow, agreement, are_scores, checks, facts, frames, output_rows, scores,
+    Agreement, OutputRow, agreement, are_scores, checks, emulated_by, facts, frames, output_rows,
+    scores,
 };
 use tilewright_report::Diagnostic;
 
@@ -30,6 +31,8 @@ pub struct Props {
     pub plan: Option<Rc<PlanFacts>>,
     pub boards: Rc<Vec<Board>>,
     pub server: Server,
+    /// Where the next run is.
+    pub runs_on: RunsOn,
     pub input: Input,
     pub picture: Option<Rc<ObjectUrl>>,
     pub run: Run,
@@ -62,6 +65,7 @@ pub fn RunPanel(props: &Props) -> Html {
             { inputs(props) }
             { subnetwork(props) }
             { mode(props) }
+            { place(props) }
             { controls(props) }
             if let Some(plan) = props.plan.as_ref().filter(|plan| plan.image.is_none()) {
                 { nothing_to_run(plan) }
@@ -160,7 +164,6 @@ pub fn file_event(on_files: &Callback<web_sys::FileList>) -> Callback<yew::Event
     })
 }
 
-/// How much of a run is executed.
 /// The whole network, or one of its sub-networks.
 fn subnetwork(props: &Props) -> Html {
     let exits = props.plan.as_ref().map_or(&[][..], |plan| plan.report.exits.as_slice());
@@ -185,6 +188,7 @@ fn subnetwork(props: &Props) -> Html {
     }
 }
 
+/// How much of a run is executed.
 fn mode(props: &Props) -> Html {
     let choice = |is_sampled: bool, id: &'static str, text: &'static str, title: &'static str| {
         html! {
@@ -208,38 +212,69 @@ fn mode(props: &Props) -> Html {
     }
 }
 
-fn controls(props: &Props) -> Html {
-    let doer = props.run.phase.doer();
+/// Where plans run: a choice if there is a server.
+fn place(props: &Props) -> Html {
+    let Server::Present { engine, missing, .. } = &props.server else {
+        return html! {};
+    };
+    let choice = |place: RunsOn, id: &'static str, text: String, title: String| {
+        let is_missing = place == RunsOn::Server && missing.is_some();
+        html! {
+            <label class="choice" {title}>
+                <input type="radio" name="run-place" data-testid={id} disabled={is_missing}
+                    checked={props.runs_on == place}
+                    onchange={props.on.reform(move |_| Event::RunOn(place))} />
+                { text }
+            </label>
+        }
+    };
+    let server = match engine.as_str() {
+        "" => "On the server".to_owned(),
+        engine => format!("On the server ({engine})"),
+    };
+    let lack = missing.as_ref().map(|missing| format!("{} {}", missing.what, missing.what_to_do));
+    html! {
+        <fieldset class="inputs" disabled={props.run.phase.is_under_way()}>
+            <legend>{ "Runs" }</legend>
+            { choice(RunsOn::Page, "runs-in-page", "In this page".to_owned(),
+                "Nothing leaves the page: its own emulator executes the firmware".to_owned()) }
+            { choice(RunsOn::Server, "runs-on-server", server,
+                lack.clone().unwrap_or_else(|| "An emulator that is independent of this project's, and mostly faster; \
+                    counts and cycles are the same".to_owned())) }
+            if let Some(lack) = lack {
+                <p class="muted detail" data-testid="server-lacks">{ lack }</p>
+            }
+        </fieldset>
+    }
+}
+
+/// What a run takes where.
+fn whereabouts(props: &Props) -> String {
     let stores = props
         .plan
         .as_ref()
         .and_then(|plan| plan.image.as_ref())
         .map_or(0, |image| image.store_bytes);
     let what = match stores {
-        0 => "The plan image and the input leave".to_owned(),
-        bytes => format!(
-            "The plan image, its store images ({}) and the input leave",
-            figures::bytes(bytes)
-        ),
-    };
-    let note = match &props.server {
-        Server::Unknown => "Looking for the emulator…".to_owned(),
-        Server::Absent => String::new(),
-        Server::Present { missing: Some(missing), .. } => {
-            format!("{} {}", missing.what, missing.what_to_do)
+        0 => "The plan image and the input".to_owned(),
+        bytes => {
+            format!("The plan image, its store images ({}) and the input", figures::bytes(bytes))
         }
-        Server::Present { engine, kept, .. } => {
-            let engine = match engine.as_str() {
-                "" => String::new(),
-                engine => format!(" ({engine})"),
-            };
+    };
+    match (props.runs_on, &props.server) {
+        (RunsOn::Server, Server::Present { kept, .. }) => {
             let kept = match kept.as_str() {
                 "" => String::new(),
                 kept => format!(" They go when the run is over; results are kept {kept}."),
             };
-            format!("{what} the page for the emulator on this server{engine}.{kept}")
+            format!("{what} leave the page for the emulator on this server.{kept}")
         }
-    };
+        _ => format!("{what} stay in this page: it executes the board's firmware itself."),
+    }
+}
+
+fn controls(props: &Props) -> Html {
+    let doer = props.run.phase.doer();
     html! {
         <div class="run-controls">
             if let Some(doer) = doer {
@@ -262,15 +297,7 @@ fn controls(props: &Props) -> Html {
                     { "An input is missing: give your own, or take the made-up one." }
                 </p>
             }
-            if props.server == Server::Absent {
-                <p class="note" data-testid="no-server">
-                    { "Running needs the emulator, which this host does not have. On your own computer, " }
-                    <code>{ "cargo xtask serve" }</code>
-                    { " starts this page with it. Everything else works here." }
-                </p>
-            } else {
-                <p class="muted detail">{ note }</p>
-            }
+            <p class="muted detail" data-testid="whereabouts">{ whereabouts(props) }</p>
         </div>
     }
 }
@@ -452,6 +479,7 @@ fn results(outcome: &Outcome, props: &Props) -> Html {
                 </p>
             }
             { fact_list("run", &facts(outcome, &props.boards)) }
+            <p class="muted detail" data-testid="emulated-by">{ emulated_by(result) }</p>
             if let Some(fault) = &result.fault { { fault_report(fault) } }
             { check_table(outcome, props) }
             if !result.unknown_registers.is_empty() {

@@ -4,7 +4,7 @@ use gloo::timers::callback::Interval;
 use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
-use crate::state::{Event, Server, Task};
+use crate::state::{Event, RunsOn, Task};
 use crate::view_model::figures;
 
 #[derive(PartialEq, Properties)]
@@ -12,7 +12,8 @@ pub struct Props {
     pub tasks: Vec<Task>,
     pub said: AttrValue,
     pub took_ms: Option<f64>,
-    pub server: Server,
+    /// Where the next run is.
+    pub runs_on: RunsOn,
     pub on: Callback<Event>,
 }
 
@@ -38,13 +39,10 @@ pub fn StatusLine(props: &Props) -> Html {
             move || drop(interval)
         });
     }
-    let server = match &props.server {
-        Server::Unknown => "Emulator: looking",
-        Server::Absent => "Emulator: not here",
-        Server::Present { missing: Some(_), .. } => "Emulator: incomplete",
-        Server::Present { .. } => "Emulator: ready",
+    let emulator = match props.runs_on {
+        RunsOn::Page => "Emulator: in this page",
+        RunsOn::Server => "Emulator: on the server",
     };
-    let present = matches!(props.server, Server::Present { missing: None, .. });
     html! {
         <footer class="status" data-testid="status" data-busy={(!props.tasks.is_empty()).to_string()}>
             <div class="status-tasks">
@@ -60,9 +58,7 @@ pub fn StatusLine(props: &Props) -> Html {
                 }
                 { for props.tasks.iter().map(|task| task_line(task, &props.on)) }
             </div>
-            <span class={classes!("server", present.then_some("server-ready"))} data-testid="server">
-                { server }
-            </span>
+            <span class="emulator" data-testid="emulator">{ emulator }</span>
             <p class="visually-hidden" aria-live="polite" role="status">{ &props.said }</p>
         </footer>
     }

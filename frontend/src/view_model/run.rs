@@ -7,7 +7,7 @@ use tilewright_report::{Kind, Mode, OutputValues, PREDICTION_MAY_BE_OFF, over_pr
 use super::energy_and_wear::{energy, energy_fact};
 use super::figures;
 use super::overview::Fact;
-use crate::message::{OutputFacts, PlanFacts, ReferenceFacts};
+use crate::message::{OutputFacts, PlanFacts, ReferenceFacts, RunResult};
 use crate::state::Outcome;
 
 /// A class with its score on the board and in the reference.
@@ -58,6 +58,13 @@ pub fn scores(
             board: board.and_then(|values| values.get(class).copied()),
         })
         .collect()
+}
+
+/// What emulated, and how long that took.
+#[must_use]
+pub fn emulated_by(result: &RunResult) -> String {
+    let took = figures::duration(result.emulation_wall_ns as f64 / 1e3);
+    format!("Emulated by {} in {took} (measured)", result.engine)
 }
 
 /// An output that is no list of scores.
@@ -444,6 +451,13 @@ mod tests {
         let mut sampled = outcome(Vec::new(), None);
         (sampled.result.mode, sampled.result.passed_steps) = (Mode::Sampled, 8);
         assert_eq!(agreement(&sampled), Agreement::Sampled(8));
+    }
+
+    #[test]
+    fn what_emulated_is_named_with_its_time() {
+        let mut ran = fixture::result(Vec::new());
+        (ran.engine, ran.emulation_wall_ns) = ("own core, page 1".to_owned(), 120_000_000);
+        assert_eq!(emulated_by(&ran), "Emulated by own core, page 1 in 120 ms (measured)");
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! What a run gave: read from the server's words, compared with the reference.
 
 use serde::Deserialize;
-use tilewright_app::{Comparison, Diagnostic, Host, LayerBytes, RunResult, compare};
+use tilewright_app::{Comparison, Diagnostic, Host, RunResult, compare, decoded_layers};
 use tilewright_check::reference::inputs_of_frames;
 use tilewright_model::{Data, Model};
-use tilewright_plan::Space;
 
 use super::plan::make;
 use crate::message::{PlanSettings, trouble};
@@ -46,25 +45,8 @@ pub fn judge(
     }
     let (planned, _) = make(model, settings)?;
     let inputs = inputs_of_frames(&inputs(model, input)?, planned.plan.frames());
-    let comparison = compare(&planned, model, &inputs, &split(layers), &result, host)?;
+    let comparison = compare(&planned, model, &inputs, &decoded_layers(layers), &result, host)?;
     Ok((result, Some(comparison)))
-}
-
-/// Each layer's output: position, memory, start, length (32 bits each), bytes, little-endian, again and again. What
-/// is cut off, or lies in a memory that there is not, ends the list.
-fn split(bytes: &[u8]) -> Vec<LayerBytes> {
-    let mut layers = Vec::new();
-    let mut rest = bytes;
-    while let Some((head, behind)) = rest.split_first_chunk::<16>() {
-        let mut words = head.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
-        let [layer, space, start, length] = [(); 4].map(|()| words.next().unwrap_or_default());
-        let space = Space::ALL.into_iter().find(|known| *known as u32 == space);
-        let part = space.zip(behind.split_at_checked(length as usize));
-        let Some((space, (bytes, others))) = part else { break };
-        layers.push(LayerBytes { layer, space, start, bytes: Some(bytes.to_vec()) });
-        rest = others;
-    }
-    layers
 }
 
 /// All inputs of the model, from bytes one behind the other.

@@ -3,6 +3,8 @@
 #[cfg(feature = "importer")]
 pub mod cells;
 mod checks;
+#[cfg(feature = "emulator")]
+pub mod emulator;
 #[cfg(feature = "importer")]
 mod exits;
 #[cfg(feature = "float")]
@@ -42,7 +44,7 @@ mod what_fits;
 #[cfg(feature = "importer")]
 pub mod zoo;
 
-pub use serve::{Outcome, Sliced, Turn, serve, serve_in_slices};
+pub use serve::{Outcome, Sliced, Tell, Turn, clock, serve, serve_in_slices, serve_news};
 
 use tilewright_app::hexadecimal;
 

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Duration;
 
 use gloo::timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
@@ -9,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, Performance};
 
 use crate::message::Reply;
 use crate::wire;
@@ -142,6 +143,50 @@ where
     Q: DeserializeOwned,
     R: Serialize + 'static,
 {
+    listen(move |to: &DedicatedWorkerGlobalScope, request, body, buffers| {
+        let pace = Pace::default();
+        let say = |text: &str| {
+            if pace.is_due() {
+                post::<R>(to, request, &Reply::Progress(text.to_owned()), &[]);
+            }
+        };
+        handle(body, buffers, &say)
+    });
+}
+
+/// A clock: milliseconds as the browser counts them since the worker began.
+pub fn clock() -> Rc<dyn Fn() -> Duration> {
+    let scope = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>();
+    let performance = scope.ok().and_then(|scope| scope.performance());
+    Rc::new(move || {
+        let now_ms = performance.as_ref().map_or(0.0, Performance::now);
+        Duration::try_from_secs_f64(now_ms / 1e3).unwrap_or_default()
+    })
+}
+
+/// Takes news that are not the last.
+pub type Tell<R> = Rc<dyn Fn(&R)>;
+
+/// Answers every request with what `handle` tells, one after the other, and gives last. Returns at
+/// once; the worker goes on.
+pub fn serve_news<Q, R>(mut handle: impl FnMut(Q, Vec<Vec<u8>>, Tell<R>) -> Outcome<R> + 'static)
+where
+    Q: DeserializeOwned,
+    R: Clone + Serialize + 'static,
+{
+    listen(move |to: &DedicatedWorkerGlobalScope, request, body, buffers| {
+        let to = to.clone();
+        let tell = move |news: &R| post(&to, request, &Reply::Done(news.clone()), &[]);
+        handle(body, buffers, Rc::new(tell))
+    });
+}
+
+fn listen<Q, R>(
+    mut handle: impl FnMut(&DedicatedWorkerGlobalScope, u32, Q, Vec<Vec<u8>>) -> Outcome<R> + 'static,
+) where
+    Q: DeserializeOwned,
+    R: Serialize + 'static,
+{
     let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else { return };
     say_last_words::<R>(&scope);
     let to = scope.clone();
@@ -151,13 +196,7 @@ where
             Err(error) => return post::<R>(&to, 0, &Reply::Crashed(error.0), &[]),
         };
         let buffers = buffers.iter().map(Uint8Array::to_vec).collect();
-        let pace = Pace::default();
-        let say = |text: &str| {
-            if pace.is_due() {
-                post::<R>(&to, request, &Reply::Progress(text.to_owned()), &[]);
-            }
-        };
-        match handle(body, buffers, &say) {
+        match handle(&to, request, body, buffers) {
             Ok((result, buffers)) => post(&to, request, &Reply::Done(result), &buffers),
             Err(trouble) => post::<R>(&to, request, &Reply::Failed(trouble), &[]),
         }

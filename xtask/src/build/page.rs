@@ -15,11 +15,12 @@ use crate::project::Project;
 /// The page's first file, from `frontend`.
 const START: &str = "index.html";
 /// Files and folders that keep their names, and where they go.
-const KEPT: [(&str, &str); 13] = [
+const KEPT: [(&str, &str); 14] = [
     ("static/planner-worker.js", "planner-worker.js"),
     ("static/importer-worker.js", "importer-worker.js"),
     ("static/float-worker.js", "float-worker.js"),
     ("static/search-worker.js", "search-worker.js"),
+    ("static/emulator-worker.js", "emulator-worker.js"),
     ("static/service-worker.js", "service-worker.js"),
     ("models/lenet5.onnx", "models/lenet5.onnx"),
     ("models/lenet5.calibration.npy", "models/lenet5.calibration.npy"),

@@ -39,12 +39,14 @@ enum Glue {
     Script,
 }
 
-/// The page and its workers. It starts without the search, which is fetched when somebody searches cells.
-pub const PAGE: [Program; 4] = [
+/// The page and its workers. It starts without the search, which is fetched when somebody searches cells, and
+/// without the emulator, which is fetched once there is a plan.
+pub const PAGE: [Program; 5] = [
     Program { name: "page", compiled: "page", glue: Glue::Module },
     Program { name: "planner", compiled: "planner", glue: Glue::Script },
     Program { name: "importer", compiled: "importer", glue: Glue::Script },
     Program { name: "search", compiled: "search", glue: Glue::Script },
+    Program { name: "emulator", compiled: "emulator", glue: Glue::Script },
 ];
 /// The worker that the page fetches when somebody compares with the float model. tract, which it links, takes
 /// about as long to compile as all else.

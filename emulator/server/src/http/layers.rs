@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use tilewright_app::{Blame, Diagnostic, LayerBytes};
+use tilewright_app::{Blame, Diagnostic};
 
 use super::Shared;
 use super::answer::Refusal;
@@ -41,39 +41,4 @@ pub async fn layers(
         )
     })?;
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], layers.clone()).into_response())
-}
-
-/// The bytes of that file.
-pub fn encoded_layers(layers: &[LayerBytes]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for layer in layers {
-        let Some(output) = &layer.bytes else { continue };
-        bytes.extend_from_slice(&layer.layer.to_le_bytes());
-        bytes.extend_from_slice(&(layer.space as u32).to_le_bytes());
-        bytes.extend_from_slice(&layer.start.to_le_bytes());
-        // Watches are bounded far below 4 GiB.
-        bytes.extend_from_slice(&(output.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(output);
-    }
-    bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tilewright_plan::Space;
-
-    #[test]
-    fn missing_layers_leave_no_trace() {
-        let layer = |layer, space, start, bytes| LayerBytes { layer, space, start, bytes };
-        let layers = [
-            layer(0, Space::Card, 7, Some(vec![1, 2])),
-            layer(1, Space::Arena, 0, None),
-            layer(2, Space::Arena, 0, Some(vec![])),
-        ];
-        let words = |words: [u32; 4]| words.map(u32::to_le_bytes).concat();
-        let first = words([0, Space::Card as u32, 7, 2]);
-        let last = words([2, Space::Arena as u32, 0, 0]);
-        assert_eq!(encoded_layers(&layers), [first, vec![1, 2], last].concat());
-    }
 }

@@ -1,0 +1,212 @@
+//! Runs plans on the emulated board: the whole of a job in this worker, on the core of our own.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use tilewright_app::{
+    Cancel, Diagnostic, Host, News, PlanFile, Progress, RunOptions, RunResult, encoded_layers,
+    run_image,
+};
+use tilewright_protocol::{Collector, Job, Response, RunOutcome};
+use tilewright_report::sentence;
+
+use super::Outcome;
+use super::plan::ours;
+use crate::message::{RunEvent, RunRequest, RunningOf};
+
+/// Time between two words of progress: each makes the page draw.
+const BETWEEN_WORDS: Duration = Duration::from_millis(100);
+
+/// What a run asks of the worker that it is in.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// Time since some moment.
+    pub clock: Rc<dyn Fn() -> Duration>,
+    /// Takes what happens, but for the end.
+    pub tell: Rc<dyn Fn(&RunEvent)>,
+}
+
+/// How a run ended: the part of the server's status that is read.
+#[derive(Serialize)]
+struct Status<'r> {
+    result: &'r RunResult,
+}
+
+/// Runs a plan image on the emulated board. A fault of the board is a result.
+///
+/// # Errors
+/// As [`run_image`]; if a buffer is missing or is not what its place says.
+pub fn run(
+    request: &RunRequest,
+    buffers: Vec<Vec<u8>>,
+    around: &Surroundings,
+) -> Outcome<RunEvent> {
+    let mut buffers = buffers.into_iter();
+    let mut next = |what| {
+        buffers.next().ok_or_else(|| Diagnostic::ours(format!("{what} did not come."), "run"))
+    };
+    let firmware = Arc::new(next("The firmware")?);
+    let (image, input) = (next("The plan image")?, next("The input")?);
+    let board = tilewright_board::find(&request.board).map_err(|error| ours("board", &error))?;
+    let file = PlanFile::read(&image, &board)?;
+    let (mut external_flash, mut card) = (None, None);
+    for (name, bytes) in request.stores.iter().zip(buffers) {
+        *(if name == "card" { &mut card } else { &mut external_flash }) = Some(bytes);
+    }
+    let file = file.with_brought_stores(external_flash, card)?;
+    let payload = file.int8_payload("input", &input)?;
+    let limits: Vec<u32> = request.limit_us.into_iter().collect();
+    let usual = RunOptions::of_frames(file.frames());
+    let options = RunOptions { mode: request.mode, limits: &limits, ..usual };
+    let host = EmulatorHost { firmware, around: around.clone(), cancel: Cancel::default() };
+    let done = run_image(&options, &board, &file, &payload, true, &host)?;
+    let status = serde_json::to_vec(&Status { result: &done.result });
+    let status = status.map_err(|error| ours("result", &error))?;
+    let layers = encoded_layers(done.layers.as_deref().unwrap_or_default());
+    Ok((RunEvent::Ended, vec![status, layers]))
+}
+
+/// This worker as the application's host, for one run. Whoever wants an end to it ends the worker.
+struct EmulatorHost {
+    firmware: Arc<Vec<u8>>,
+    around: Surroundings,
+    cancel: Cancel,
+}
+
+impl Host for EmulatorHost {
+    /// What a run says goes straight to whoever asked for it.
+    fn tell(&self, _: Progress) {}
+
+    fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    fn clock(&self) -> Duration {
+        (self.around.clock)()
+    }
+
+    fn firmware(&self, _: &str) -> Result<Arc<Vec<u8>>, Diagnostic> {
+        Ok(Arc::clone(&self.firmware))
+    }
+
+    /// The machine keeps what takes its messages, which so outlives `on_event`.
+    fn execute(&self, job: Job, _: &mut dyn FnMut(&Response)) -> Result<RunOutcome, Diagnostic> {
+        let collected = Rc::new(RefCell::new((Collector::new(&job), Ok(()))));
+        let (taking, mut teller) = (Rc::clone(&collected), Teller::new(self.around.clone()));
+        let sink = move |response: Response| {
+            teller.hear(&response);
+            let (collector, well) = &mut *taking.borrow_mut();
+            if well.is_ok() {
+                *well = collector.take(response);
+            }
+        };
+        let clock = Rc::clone(&self.around.clock);
+        let finish = tilewright_machine::run(&job, Box::new(move || clock()), Box::new(sink));
+        let finish = finish.map_err(|error| ours("emulator", &error))?;
+        let (collector, well) = Rc::into_inner(collected)
+            .map(RefCell::into_inner)
+            .ok_or_else(|| Diagnostic::ours("The emulator has not let go of a run.", "emulator"))?;
+        well.map_err(|error| Diagnostic::ours(sentence(&error), "emulator"))?;
+        let engine = format!("own core, page {}", env!("CARGO_PKG_VERSION"));
+        Ok(collector.finish(engine, finish))
+    }
+}
+
+/// Tells the page what the board does.
+struct Teller {
+    around: Surroundings,
+    news: News,
+    running: RunningOf,
+    told: Option<Duration>,
+}
+
+impl Teller {
+    fn new(around: Surroundings) -> Self {
+        Self { around, news: News::default(), running: RunningOf::default(), told: None }
+    }
+
+    fn hear(&mut self, response: &Response) {
+        match self.news.of(response) {
+            Some(Progress::Console(text)) => return (self.around.tell)(&RunEvent::Console(text)),
+            Some(Progress::Running { instructions, .. }) => {
+                self.running.instructions = instructions;
+            }
+            Some(Progress::Step(step)) => self.running.layer = Some(step.layer.into()),
+            _ => return,
+        }
+        let now = (self.around.clock)();
+        if self.told.is_none_or(|told| now.saturating_sub(told) >= BETWEEN_WORDS) {
+            self.told = Some(now);
+            (self.around.tell)(&RunEvent::Progress(self.running.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_protocol::StepCount;
+    use tilewright_report::Mode;
+
+    /// A clock that stands still until it is moved on, and a list of what was told.
+    fn around() -> (Surroundings, Rc<RefCell<Duration>>, Rc<RefCell<Vec<RunEvent>>>) {
+        let (now, told) = (Rc::<RefCell<Duration>>::default(), Rc::<RefCell<Vec<_>>>::default());
+        let (time, list) = (Rc::clone(&now), Rc::clone(&told));
+        let clock = Rc::new(move || *time.borrow());
+        let tell = Rc::new(move |event: &RunEvent| list.borrow_mut().push(event.clone()));
+        (Surroundings { clock, tell }, now, told)
+    }
+
+    fn step(layer: u16) -> Response {
+        Response::Step(StepCount {
+            step: 0,
+            layer,
+            start: 0,
+            end: 0,
+            instructions: 0,
+            cycles: 0,
+            code_waits: 0,
+            constant_waits: 0,
+            waited: 0,
+        })
+    }
+
+    #[test]
+    fn progress_is_told_now_and_then_and_text_at_once() {
+        let (around, now, told) = around();
+        let mut teller = Teller::new(around);
+        teller.hear(&step(0));
+        teller.hear(&step(1));
+        teller.hear(&Response::Console(b"ready".to_vec()));
+        *now.borrow_mut() = BETWEEN_WORDS;
+        teller.hear(&Response::Progress { instructions: 7, step: Some(2) });
+        let at = |instructions, layer| {
+            RunEvent::Progress(RunningOf { instructions, layer: Some(layer) })
+        };
+        let text = RunEvent::Console("ready".to_owned());
+        assert_eq!(*told.borrow(), [at(0, 0), text, at(7, 1)]);
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_said() {
+        let (around, _, told) = around();
+        let request = RunRequest {
+            board: "stm32f746g-disco".to_owned(),
+            mode: Mode::Full,
+            limit_us: None,
+            stores: Vec::new(),
+        };
+        let said = |buffers: &[&[u8]]| {
+            let buffers = buffers.iter().map(|bytes| bytes.to_vec()).collect();
+            run(&request, buffers, &around).unwrap_err().to_string()
+        };
+        assert!(said(&[]).contains("firmware did not come"));
+        assert!(said(&[&[], &[]]).contains("input did not come"));
+        let no_image = said(&[&[], b"no plan", &[]]);
+        assert!(no_image.contains("plan image"), "{no_image}");
+        assert!(told.borrow().is_empty());
+    }
+}

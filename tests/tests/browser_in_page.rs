@@ -1,0 +1,165 @@
+//! Runs in the page itself: no server is asked.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use tilewright_tests::browser::Browser;
+use tilewright_tests::emulated::dist;
+use tilewright_tests::faulty;
+use tilewright_tests::onnx_file::convolutions;
+use tilewright_tests::server::Server;
+use tilewright_tests::static_host;
+
+const BOARD: &str = "stm32f746g-disco";
+
+fn page() -> PathBuf {
+    let page = dist().join("page");
+    assert!(page.join("index.html").is_file(), "the page is not built: run `cargo xtask build`");
+    page
+}
+
+fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// What the page says of the run that is over.
+async fn agreement(browser: &Browser) -> String {
+    browser.text_when("agreement", |text| !text.is_empty()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_static_host_under_a_sub_path_runs_the_bundled_model() {
+    let site = static_host::serve(page(), "some/where");
+    let browser = Browser::start(1440, 900, false).await;
+    browser.open(&site).await;
+    browser.click("example-lenet5").await;
+    browser.find("verdict").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    let whereabouts = browser.text_when("whereabouts", |text| !text.is_empty()).await;
+    assert!(whereabouts.contains("stay in this page"), "{whereabouts}");
+    assert!(!browser.has("runs-on-server").await, "there is nothing to choose");
+    browser.click("run").await;
+    let agreement = agreement(&browser).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
+    let counted = browser.text_when("run-instructions", |text| text.contains("counted")).await;
+    assert!(counted.chars().filter(char::is_ascii_digit).count() >= 6, "{counted}");
+    let cycles = browser.text_when("run-latency", |text| text.contains("modelled")).await;
+    assert!(cycles.contains("cycles"), "{cycles}");
+    let console = browser.find("console").await.prop("textContent").await.unwrap().unwrap();
+    assert!(console.contains("tilewright"), "{console}");
+    let by = browser.text_when("emulated-by", |text| !text.is_empty()).await;
+    assert!(by.contains("own core"), "{by}");
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn plans_with_store_images_run_whole_and_sampled() {
+    let site = static_host::serve(page(), "p");
+    for (strategy, frames) in [("external", 1), ("swap", 1), ("stream", 4)] {
+        let browser = Browser::start(390, 844, false).await;
+        let link =
+            format!("model=lenet5&board={BOARD}&strategy={strategy}&frames={frames}&view=run");
+        browser.open(&format!("{site}#{link}")).await;
+        browser.click("sample-0").await;
+        browser.text_when("results", |text| !text.is_empty()).await;
+        browser.click("run").await;
+        let whole = agreement(&browser).await;
+        assert!(whole.contains("Bit-equal"), "{strategy}: {whole}");
+        assert!(frames == 1 || whole.contains("layers of 4 frames"), "{strategy}: {whole}");
+        browser.click("mode-sampled").await;
+        browser.click("run").await;
+        let sampled = browser.text_when("agreement", |text| text.contains("Sampled")).await;
+        assert!(sampled.contains("nothing is compared"), "{strategy}: {sampled}");
+        assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+        browser.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_stopped_at_once_and_the_next_one_begins() {
+    let site = static_host::serve(page(), "p");
+    let browser = Browser::start(1440, 900, false).await;
+    browser.open(&site).await;
+    // 300 million multiply-accumulates.
+    let path = scratch("slow-in-page.onnx");
+    fs::write(&path, convolutions(32, 64)).unwrap();
+    browser.give_file("model-file", &path).await;
+    browser.find("verdict").await;
+    browser.click("random-input").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    for _ in 0..2 {
+        browser.click("run").await;
+        browser.text_when("progress", |text| text.contains("instructions")).await;
+        browser.click("cancel").await;
+        browser.find("cancelled").await;
+    }
+    assert!(browser.find("run").await.is_enabled().await.unwrap());
+    // The same page: only what stands behind the # is another.
+    browser.open(&format!("{site}#model=lenet5&board={BOARD}&view=run")).await;
+    browser.text_when("results", |text| text.contains("Class")).await;
+    browser.click("run").await;
+    let agreement = agreement(&browser).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_and_server_count_the_same() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(1440, 900, true).await;
+    let link = format!("model=fashion-mobilenet&board={BOARD}&view=run");
+    browser.open(&format!("{}#{link}", server.address)).await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    let mut told = Vec::new();
+    for (choice, engine) in [("", "unicorn"), ("runs-in-page", "own core")] {
+        if !choice.is_empty() {
+            browser.click(choice).await;
+        }
+        browser.click("run").await;
+        browser.text_when("emulated-by", |text| text.contains(engine)).await;
+        let agreement = agreement(&browser).await;
+        assert!(agreement.contains("Bit-equal"), "{engine}: {agreement}");
+        let mut facts = vec![agreement];
+        for id in ["run-instructions", "run-latency", "run-outside", "run-stack", "layer-checks"] {
+            let fact = browser.find(id).await.prop("textContent").await.unwrap().unwrap();
+            facts.push(fact);
+        }
+        told.push(facts);
+    }
+    assert_eq!(told[0], told[1]);
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_of_the_board_is_reported_with_its_place() {
+    let [built, folder] = ["faulty-firmware", "faulty-page"].map(scratch);
+    faulty::lay_out(&built, BOARD);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    for entry in fs::read_dir(page()).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_name() != "firmware" {
+            symlink(entry.path(), folder.join(entry.file_name())).unwrap();
+        }
+    }
+    symlink(built.join("firmware"), folder.join("firmware")).unwrap();
+    let site = static_host::serve(folder, "p");
+    let browser = Browser::start(1440, 900, true).await;
+    browser.open(&site).await;
+    browser.click("example-lenet5").await;
+    browser.find("verdict").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.click("run").await;
+    let fault = browser.text_when("fault", |text| !text.is_empty()).await;
+    assert!(fault.contains("pool") && fault.contains("step"), "{fault}");
+    let report = browser.find("fault").await.prop("textContent").await.unwrap().unwrap();
+    assert!(report.contains("pc") && report.contains("max_pool"), "{report}");
+    let agreement = agreement(&browser).await;
+    assert!(agreement.contains("stopped with a fault"), "{agreement}");
+    browser.end().await;
+}
