@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tilewright_board::{Board, Support};
@@ -274,14 +274,20 @@ pub fn job_of(
     })
 }
 
-/// Runs a job in the built worker, on both engines in lock step.
+/// One job of so many runs on both engines in lock step, which takes long; the others run on the own core.
+const LOCK_STEP_EVERY: usize = 8;
+
+/// Runs a job in the built worker.
 ///
 /// # Errors
 /// What kept it from an outcome.
 pub fn run_job(job: Job) -> Result<RunOutcome, String> {
     let limits = WorkerLimits { wall: Duration::from_secs(300), memory_bytes: 4 << 30 };
+    static JOBS: AtomicUsize = AtomicUsize::new(0);
+    let number = JOBS.fetch_add(1, Ordering::Relaxed);
+    let engine = if number.is_multiple_of(LOCK_STEP_EVERY) { Engine::Both } else { Engine::Own };
     Runner::new(dist().join("bin/tilewright-worker"))
-        .on(Engine::Both)
+        .on(engine)
         .run(job, &limits, &mut |_| {}, &AtomicBool::new(false))
         .map_err(|e| e.to_string())
 }
