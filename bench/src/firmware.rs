@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
-use tilewright_protocol::{Hardware, Job, Limits, Mode};
+use tilewright_protocol::{Job, Limits};
 use tilewright_tests::emulated;
 
 /// Longer than any network of a microcontroller takes.
@@ -31,16 +31,12 @@ pub fn firmware(file: &Path, board: &str, json: bool) -> Result<(), String> {
     let elf = fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
     let board = tilewright_board::find(board).map_err(|e| e.to_string())?;
     let outcome = emulated::run_job(Job {
-        board: board.id,
-        elf,
-        external_flash: Vec::new(),
-        card: None,
-        frames: Vec::new(),
-        hardware: Hardware::default(),
         strict: false,
-        mode: Mode::Full,
-        limits: Limits { instructions: INSTRUCTIONS, console_bytes: CONSOLE_BYTES },
-        watches: Vec::new(),
+        ..Job::new(
+            board.id,
+            elf,
+            Limits { instructions: INSTRUCTIONS, console_bytes: CONSOLE_BYTES },
+        )
     })?;
     let counts = outcome.finish.boot;
     let counted = Counted {

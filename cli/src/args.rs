@@ -439,7 +439,7 @@ pub struct Run {
     pub mode: Mode,
     /// What executes the firmware: `unicorn`, an independent emulator; `own`, the core that the page has too; or `both`,
     /// compared block by block. Counts and cycles are the same
-    #[arg(long, value_name = "ENGINE", default_value = "unicorn")]
+    #[arg(long, default_value = "unicorn", value_parser = choice::<Engine>)]
     pub engine: Engine,
     #[command(flatten)]
     pub checked: Checked,

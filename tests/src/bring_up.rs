@@ -3,7 +3,7 @@
 use std::fs;
 
 use tilewright_board::Board;
-use tilewright_protocol::{CardJob, Hardware, Job, Limits, Mode};
+use tilewright_protocol::{CardJob, Hardware, Job, Limits};
 
 use crate::emulated;
 
@@ -64,16 +64,13 @@ pub fn emulate(
     let elf =
         fs::read(&path).map_err(|e| format!("{}: {e}; run `cargo xtask build`", path.display()))?;
     let outcome = emulated::run_job(Job {
-        board: board.id.clone(),
-        elf,
-        external_flash: Vec::new(),
         card,
-        frames: Vec::new(),
         hardware,
-        strict: true,
-        mode: Mode::Full,
-        limits: Limits { instructions: 2_000_000_000, console_bytes: 1 << 16 },
-        watches: Vec::new(),
+        ..Job::new(
+            board.id.clone(),
+            elf,
+            Limits { instructions: 2_000_000_000, console_bytes: 1 << 16 },
+        )
     })?;
     // The core sleeps for ever once all is said, which the worker tells as a fault.
     let console = String::from_utf8_lossy(&outcome.console);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use tilewright_board::{Board, CoreKind};
-use tilewright_protocol::{Hardware, Job, Limits, Mode};
+use tilewright_protocol::{Job, Limits};
 
 use crate::emulated;
 
@@ -159,18 +159,11 @@ pub fn emulate(board: &Board) -> Result<BTreeMap<String, u64>, String> {
     let path = emulated::dist().join("clock").join(&board.id).with_extension("elf");
     let elf =
         fs::read(&path).map_err(|e| format!("{}: {e}; run `cargo xtask build`", path.display()))?;
-    let outcome = emulated::run_job(Job {
-        board: board.id.clone(),
+    let outcome = emulated::run_job(Job::new(
+        board.id.clone(),
         elf,
-        external_flash: Vec::new(),
-        card: None,
-        frames: Vec::new(),
-        hardware: Hardware::default(),
-        strict: true,
-        mode: Mode::Full,
-        limits: Limits { instructions: 100_000_000, console_bytes: 1 << 16 },
-        watches: Vec::new(),
-    })?;
+        Limits { instructions: 100_000_000, console_bytes: 1 << 16 },
+    ))?;
     // The core sleeps for ever once all is said, which the worker tells as a fault.
     let console = String::from_utf8_lossy(&outcome.console);
     heard(&console).map(|(_, cycles)| cycles).map_err(|e| format!("{e}; the board said: {console}"))

@@ -2,17 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tilewright_board::{Board, Support};
 use tilewright_check::reference;
 use tilewright_image::{FirmwareImage, Images};
 use tilewright_model::{Data, Model};
-use tilewright_plan::image::{AlignedBytes, Expected, input_frames};
+use tilewright_plan::image::{AlignedBytes, CRC, Expected, input_frames};
 use tilewright_plan::{Plan, PlanImage, Space};
 use tilewright_planner::{Integrity, Objective, Options, Strategy};
-use tilewright_protocol::{CardJob, Engine, Hardware, Job, Limits, Mode, RunOutcome, Watch};
+use tilewright_protocol::{CardJob, Engine, Job, Limits, RunOutcome, Watch};
 use tilewright_runner::{Runner, WorkerLimits};
 use tilewright_seal::{KEY_BYTES, Key};
 
@@ -261,21 +261,20 @@ pub fn job_of(
         faults: Vec::new(),
     });
     Ok(Job {
-        board: board.id.clone(),
-        elf: firmware.elf,
         external_flash,
         card,
         frames: vec![frames],
-        hardware: Hardware::default(),
-        strict: true,
-        mode: Mode::Full,
-        limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
-        watches: Vec::new(),
+        ..Job::new(
+            board.id.clone(),
+            firmware.elf,
+            Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
+        )
     })
 }
 
-/// One job of so many runs on both engines in lock step, which takes long; the others run on the own core.
-const LOCK_STEP_EVERY: usize = 8;
+/// One job of so many, by its firmware's checksum, runs on both engines in lock step, which takes long; the others run
+/// on the own core.
+const LOCK_STEP_EVERY: u32 = 8;
 
 /// Runs a job in the built worker.
 ///
@@ -283,9 +282,8 @@ const LOCK_STEP_EVERY: usize = 8;
 /// What kept it from an outcome.
 pub fn run_job(job: Job) -> Result<RunOutcome, String> {
     let limits = WorkerLimits { wall: Duration::from_secs(300), memory_bytes: 4 << 30 };
-    static JOBS: AtomicUsize = AtomicUsize::new(0);
-    let number = JOBS.fetch_add(1, Ordering::Relaxed);
-    let engine = if number.is_multiple_of(LOCK_STEP_EVERY) { Engine::Both } else { Engine::Own };
+    let is_compared = CRC.checksum(&job.elf).is_multiple_of(LOCK_STEP_EVERY);
+    let engine = if is_compared { Engine::Both } else { Engine::Own };
     Runner::new(dist().join("bin/tilewright-worker"))
         .on(engine)
         .run(job, &limits, &mut |_| {}, &AtomicBool::new(false))

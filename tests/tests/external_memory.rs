@@ -10,9 +10,7 @@ use tilewright_board::Board;
 use tilewright_image::FirmwareImage;
 use tilewright_plan::image::{Expected, STORE_ALIGNMENT, input_frame};
 use tilewright_plan::{Kernel, Op, PlanImage, Space, View};
-use tilewright_protocol::{
-    Hardware, Job, Limits, Mode, RunOutcome, SdramFault, SerialFlash, Watch,
-};
+use tilewright_protocol::{Hardware, Job, Limits, RunOutcome, SdramFault, SerialFlash, Watch};
 use tilewright_runtime::{Memory, run_program};
 use tilewright_tests::emulated;
 
@@ -102,15 +100,9 @@ fn run_on(
     let step = tables.steps.len() as u32 - 1;
     let address = address(&board, tensors) + 2 * BYTES;
     let job = Job {
-        board: board.id,
-        elf,
         external_flash,
-        card: None,
         frames: vec![vec![input_frame(&input_bytes()).unwrap()]],
         hardware,
-        strict: true,
-        mode: Mode::Full,
-        limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch {
             step,
             address,
@@ -119,6 +111,7 @@ fn run_on(
             pitch: BYTES,
             ..Watch::default()
         }],
+        ..Job::new(board.id, elf, Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 })
     };
     emulated::run_job(job).unwrap()
 }

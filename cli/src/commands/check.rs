@@ -6,7 +6,7 @@ use std::path::Path;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
-use tilewright_app::{Blame, Diagnostic, Engine, Mode, checked_plan};
+use tilewright_app::{Blame, Diagnostic, Mode, checked_plan};
 use tilewright_report::acceptance::{
     Accepted, Baseline, Judged, Judgement, Needs, judge, markdown,
 };
@@ -136,8 +136,7 @@ fn baseline(options: &Check) -> Result<Baseline, Diagnostic> {
 fn planned(options: &Check) -> Result<Planned, Diagnostic> {
     let integrity = options.checked.integrity();
     if options.run {
-        let mut emulated =
-            Emulated::new(&options.on, integrity, None, Mode::Full, Engine::Unicorn)?;
+        let mut emulated = Emulated::new(&options.on, integrity, None, Mode::Full)?;
         let ran = emulated.run(options.strategy)?;
         return Ok(Planned { plan: ran.planned.report, run: ran.done.map(|done| done.result) });
     }

@@ -62,12 +62,11 @@ impl Emulated {
         integrity: Integrity,
         input: Option<&Path>,
         mode: Mode,
-        engine: Engine,
     ) -> Result<Self, Diagnostic> {
         let cancel = interrupt::cancelled_by_ctrl_c()?;
         let (board, options) = load::asked(on, integrity)?;
         let dist = Dist::find()?;
-        let workers = Workers::new(&dist).on(engine);
+        let workers = Workers::new(&dist);
         workers.ready()?;
         dist.firmware(&board.id)?;
         let mut teller = Teller::new();
@@ -89,6 +88,12 @@ impl Emulated {
             quantised: on.quantised.clone(),
             others: Vec::new(),
         })
+    }
+
+    /// The same on another engine.
+    #[must_use]
+    pub fn on(self, engine: Engine) -> Self {
+        Self { workers: self.workers.on(engine), ..self }
     }
 
     /// The same with these things going wrong with the card.
@@ -200,14 +205,8 @@ pub fn run(options: &Run) -> Result<Said, Diagnostic> {
     let files = [perfetto, schedule_csv, schedule_json];
     let mut outputs = Outputs::new(options.json.json, files, &read)?;
     let integrity = options.checked.integrity();
-    let emulated = Emulated::new(
-        &options.on,
-        integrity,
-        options.input.as_deref(),
-        options.mode,
-        options.engine,
-    )?;
-    let mut emulated = emulated.with_card_faults(&options.card_faults);
+    let emulated = Emulated::new(&options.on, integrity, options.input.as_deref(), options.mode)?;
+    let mut emulated = emulated.on(options.engine).with_card_faults(&options.card_faults);
     if let Some(Limits(limits)) = &options.limits {
         emulated.options.exits.subnetworks = true;
         emulated.limits.clone_from(limits);

@@ -1,7 +1,7 @@
 //! `tilewright verify`.
 
 use serde::Serialize;
-use tilewright_app::{Blame, CompareFloat, Diagnostic, Engine, Mode};
+use tilewright_app::{Blame, CompareFloat, Diagnostic, Mode};
 use tilewright_planner::{Integrity, Strategy};
 use tilewright_report::{Difference, sentence};
 
@@ -34,13 +34,8 @@ pub fn verify(options: &Verify, compare: Option<CompareFloat>) -> Result<Said, D
     if options.float {
         return super::float::compare(options, compare);
     }
-    let mut emulated = Emulated::new(
-        &options.on,
-        Integrity::Trusted,
-        options.input.as_deref(),
-        Mode::Full,
-        Engine::Unicorn,
-    )?;
+    let mut emulated =
+        Emulated::new(&options.on, Integrity::Trusted, options.input.as_deref(), Mode::Full)?;
     let mut all = Vec::new();
     for strategy in Strategy::ALL {
         all.push(match strategy.unsupported(&emulated.prepared.model, Some(&emulated.board)) {

@@ -7,7 +7,7 @@ use tilewright_model::Data;
 use tilewright_plan::image::{input_frame, input_frames, input_views, limit_frame};
 use tilewright_plan::{PlanImage, Space, View};
 use tilewright_planner::Integrity;
-use tilewright_protocol::{Hardware, Job, Limits, Mode, Response};
+use tilewright_protocol::{Job, Limits, Mode, Response};
 
 use crate::card_faults::{CardWish, card};
 use crate::host::Host;
@@ -200,16 +200,17 @@ pub fn run_image(
         limits => limits.iter().map(behind).collect::<Result<_, _>>()?,
     };
     let job = Job {
-        board: board.id.clone(),
-        elf,
         external_flash: file.external_flash().to_vec(),
         card: card(options, board, file, image.space_bytes(Space::Card))?,
         frames,
-        hardware: Hardware::default(),
         strict: false,
         mode: options.mode,
-        limits: Limits { instructions: options.instructions, console_bytes: options.console_bytes },
         watches: watches.watches.clone(),
+        ..Job::new(
+            board.id.clone(),
+            elf,
+            Limits { instructions: options.instructions, console_bytes: options.console_bytes },
+        )
     };
     let mut news = News::default();
     let mut on_event = |response: &Response| {

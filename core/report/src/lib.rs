@@ -80,8 +80,7 @@ pub use run_report::{
     over_prediction,
 };
 pub use run_result::{
-    Comparison, Engine, InvokeRow, LayerCheck, Mode, OutputValues, RunResult, UnknownEngine,
-    UnknownMode,
+    Comparison, Engine, InvokeRow, LayerCheck, Mode, OutputValues, RunResult, UnknownMode,
 };
 pub use scale::{
     Accuracy, Diminishing, ScaleReport, ScaleTarget, ScaledNetwork, TradeOff, WithinLimit,

@@ -59,39 +59,6 @@ pub enum Engine {
     Both,
 }
 
-/// An engine that there is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownEngine;
-
-impl std::fmt::Display for UnknownEngine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("engines are `unicorn`, `own` and `both`")
-    }
-}
-
-impl std::error::Error for UnknownEngine {}
-
-impl Engine {
-    /// Its word on a command line.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Unicorn => "unicorn",
-            Self::Own => "own",
-            Self::Both => "both",
-        }
-    }
-}
-
-impl std::str::FromStr for Engine {
-    type Err = UnknownEngine;
-
-    fn from_str(word: &str) -> Result<Self, UnknownEngine> {
-        let all = [Self::Unicorn, Self::Own, Self::Both];
-        all.into_iter().find(|engine| engine.word() == word).ok_or(UnknownEngine)
-    }
-}
-
 /// An output of the model as the board computed it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

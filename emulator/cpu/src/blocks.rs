@@ -9,12 +9,15 @@ use crate::decode::block;
 pub use crate::decode::{Architecture, PAGE};
 use crate::execute::{Kind, ROWS};
 use crate::host::Host;
+use crate::memory::Memory;
 use crate::operation::{End, Operation};
 
 /// No block yet.
 pub const UNKNOWN: u32 = u32::MAX;
 /// Places of the table that is looked into first; a power of two.
 const QUICK: usize = 1 << 12;
+/// Operations that are kept: code that goes everywhere takes no more memory than these.
+const MOST: usize = 1 << 21;
 
 /// A block.
 #[derive(Clone, Copy, Debug)]
@@ -119,10 +122,24 @@ impl Code {
         Some(number)
     }
 
-    /// Forgets all: code was changed.
+    /// Whether so much was decoded that it is to be forgotten.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.operations.len() > MOST
+    }
+
+    /// Forgets all: code was changed, or there is too much.
     #[cold]
     pub(crate) fn forget(&mut self) {
         *self = Self::new(self.architecture);
+    }
+
+    /// The state of an IT block at an instruction of the block at an address, which began in a state.
+    #[cold]
+    pub(crate) fn it_at(&self, memory: &Memory, address: u32, it: u32, instruction: u32) -> u32 {
+        let before = instruction.wrapping_sub(address) as usize;
+        let bytes = memory.code(address).get(..before).unwrap_or(&[]);
+        block(self.architecture, address, it, bytes, |_| false).it
     }
 
     /// Address of the instruction of a block's operation that has so many operations behind it, itself included.

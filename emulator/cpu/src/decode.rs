@@ -36,6 +36,8 @@ pub struct Block {
     pub bytes: u32,
     /// How far the last instruction lies from the start.
     pub last: u32,
+    /// State of the IT block that goes on behind it.
+    pub it: u32,
 }
 
 /// What is known while a block is decoded.
@@ -113,6 +115,7 @@ pub fn block(
         end,
         bytes: d.next.wrapping_sub(address),
         last: d.pc.wrapping_sub(address),
+        it: d.it,
     }
 }
 

@@ -26,14 +26,22 @@ pub trait Host {
     fn enters(&mut self, tag: &mut u32, address: u32, bytes: u32) -> Entry;
 
     /// Whether the host wants to see the instruction at an address each time before it executes.
-    fn watches(&self, address: u32) -> bool;
+    fn watches(&self, _address: u32) -> bool {
+        false
+    }
 
     /// A watched instruction is about to execute; nothing if it is not to.
-    fn sees(&mut self, address: u32) -> Option<()>;
+    fn sees(&mut self, _address: u32) -> Option<()> {
+        Some(())
+    }
 
     /// Loads 1, 2 or 4 bytes that no plain memory holds; nothing if that fails.
-    fn load(&mut self, address: u32, bytes: u32) -> Option<u32>;
+    fn load(&mut self, _address: u32, _bytes: u32) -> Option<u32> {
+        None
+    }
 
     /// Stores 1, 2 or 4 bytes where no plain memory takes them; nothing if that fails.
-    fn store(&mut self, address: u32, bytes: u32, value: u32) -> Option<()>;
+    fn store(&mut self, _address: u32, _bytes: u32, _value: u32) -> Option<()> {
+        None
+    }
 }

@@ -200,7 +200,7 @@ impl Memory {
         self.bytes(&self.places[number]).get(offset..).unwrap_or(&[])
     }
 
-    /// Notes that bytes were decoded as code: stores to them are told by [`Self::take_changed`].
+    /// Notes that bytes were decoded as code: stores to them are told by [`Self::is_code_changed`].
     pub fn note_code(&mut self, address: u32, bytes: u32) {
         let Some((number, offset)) = self.place(address, bytes as usize) else { return };
         let len = self.bytes(&self.places[number]).len();
@@ -233,14 +233,16 @@ impl Memory {
         }
     }
 
-    /// Whether code was changed since this was asked last: what was decoded is no longer what lies there.
+    /// Whether code was changed since [`Self::forget_code`]: what was decoded is no longer what lies there.
     #[inline]
-    pub fn take_changed(&mut self) -> bool {
-        core::mem::take(&mut self.changed)
+    #[must_use]
+    pub const fn is_code_changed(&self) -> bool {
+        self.changed
     }
 
     /// Forgets what was decoded as code.
     pub fn forget_code(&mut self) {
+        self.changed = false;
         for place in self.places.iter_mut().filter(|place| !place.code.is_empty()) {
             place.code.clear();
             if place.windowed && place.reach == Reach::Plain {

@@ -33,7 +33,7 @@ pub fn run<H: Host>(code: &mut Code, host: &mut H) -> Leaves {
     'find: loop {
         let (core, memory) = host.parts();
         let (pc, it) = (core.r[R::Pc], core.it);
-        if memory.take_changed() {
+        if memory.is_code_changed() || code.is_full() {
             memory.forget_code();
             code.forget();
         }
@@ -50,7 +50,10 @@ pub fn run<H: Host>(code: &mut Code, host: &mut H) -> Leaves {
             let [from, to] = block.operations;
             let prepared = code.operations.get(from as usize..to as usize).unwrap_or(&[]);
             if let Err(left) = operations(host, prepared) {
-                host.core().r[R::Pc] = code.place(block, left);
+                let place = code.place(block, left);
+                let (core, memory) = host.parts();
+                core.it = code.it_at(memory, block.address, core.it, place);
+                core.r[R::Pc] = place;
                 return Leaves::Access;
             }
             let behind = block.address.wrapping_add(block.bytes);
@@ -82,13 +85,12 @@ pub fn run<H: Host>(code: &mut Code, host: &mut H) -> Leaves {
                     continue 'find;
                 }
             };
-            if host.parts().1.take_changed() {
-                host.parts().1.forget_code();
-                code.forget();
-                host.core().r[R::Pc] = target;
-                continue 'find;
-            }
+            let is_over = host.parts().1.is_code_changed() || code.is_full();
             number = match block.next[way] {
+                _ if is_over => {
+                    host.core().r[R::Pc] = target;
+                    continue 'find;
+                }
                 UNKNOWN => {
                     host.core().r[R::Pc] = target;
                     let it = host.core().it;

@@ -6,9 +6,11 @@ const CODE: u32 = 0x0800_0000;
 const RAM: u32 = 0x2000_0000;
 
 /// A core, its code and some memory.
+#[derive(Default)]
 struct Bare {
     core: Core,
     memory: Memory,
+    blocks: u32,
 }
 
 impl Host for Bare {
@@ -21,29 +23,19 @@ impl Host for Bare {
     }
 
     fn enters(&mut self, _: &mut u32, _: u32, _: u32) -> Entry {
-        Entry::Runs
+        self.blocks += 1;
+        if self.blocks > 16 { Entry::Ends } else { Entry::Runs }
     }
 
-    fn watches(&self, _: u32) -> bool {
-        false
-    }
-
-    fn sees(&mut self, _: u32) -> Option<()> {
-        Some(())
-    }
-
-    fn load(&mut self, _: u32, _: u32) -> Option<u32> {
-        None
-    }
-
-    fn store(&mut self, _: u32, _: u32, _: u32) -> Option<()> {
-        None
+    fn store(&mut self, address: u32, bytes: u32, value: u32) -> Option<()> {
+        let value = value.to_le_bytes();
+        (address >= RAM && self.memory.write(address, &value[..bytes as usize])).then_some(())
     }
 }
 
 /// Runs halfwords from a state of the core, behind which lies a breakpoint.
 fn runs(architecture: Architecture, core: Core, halves: &[u16]) -> (Leaves, Core) {
-    let mut host = Bare { core, memory: Memory::default() };
+    let mut host = Bare { core, ..Bare::default() };
     host.memory.add(CODE, 64, Reach::ReadOnly);
     host.memory.add(RAM, 64, Reach::Plain);
     let code = halves.iter().chain(&[0xbe00]).flat_map(|half| half.to_le_bytes());
@@ -69,6 +61,31 @@ fn what_stays_at_an_instruction_keeps_its_it_state() {
     let (leaves, core) = runs(Architecture::Armv7, unequal, &[0xbf0c, 0xbe00, 0xbf00]);
     assert_eq!((leaves, core.register(R::Pc)), (Leaves::Breakpoint, CODE + 2));
     assert_eq!(it(&core), 0x0c);
+}
+
+#[test]
+fn an_access_that_fails_in_an_it_block_keeps_its_state() {
+    // itet eq; movs r1, #1; movs r1, #2; ldr r1, [r0]: nothing lies at 0.
+    let mut equal = Core::default();
+    equal.set_xpsr(1 << 30);
+    let halves = [0xbf0a, 0x2101, 0x2102, 0x6801];
+    let (leaves, core) = runs(Architecture::Armv7, equal, &halves);
+    assert_eq!((leaves, core.register(R::Pc), core.it), (Leaves::Access, CODE + 6, 0x08));
+}
+
+#[test]
+fn code_that_changes_is_decoded_anew() {
+    // strh r1, [r0]; movs r2, #1; b back: the move becomes a breakpoint behind its first turn.
+    let mut host = Bare::default();
+    host.memory.add(RAM, 64, Reach::Plain);
+    let code = [0x2201u16, 0x8001, 0xe7fc].iter().flat_map(|half| half.to_le_bytes());
+    assert!(host.memory.write(RAM, &code.collect::<alloc::vec::Vec<_>>()));
+    host.core.set_register(R::R0, RAM);
+    host.core.set_register(R::R1, 0xbe00);
+    host.core.set_register(R::Pc, RAM);
+    // A store to code is not plain.
+    assert_eq!(run(&mut Code::default(), &mut host), Leaves::Breakpoint);
+    assert_eq!((host.core.register(R::Pc), host.core.register(R::R2)), (RAM, 1));
 }
 
 #[test]

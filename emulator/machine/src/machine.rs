@@ -565,23 +565,19 @@ impl Machine {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use tilewright_protocol::{Hardware, Limits};
+    use tilewright_protocol::Limits;
 
     use super::*;
 
     /// A board without firmware.
     pub(crate) fn machine() -> Machine {
         let job = Job {
-            board: "stm32f746g-disco".into(),
-            elf: Vec::new(),
-            external_flash: Vec::new(),
-            card: None,
-            frames: Vec::new(),
-            hardware: Hardware::default(),
             strict: false,
-            mode: Mode::Full,
-            limits: Limits { instructions: u64::MAX, console_bytes: 0 },
-            watches: Vec::new(),
+            ..Job::new(
+                "stm32f746g-disco",
+                Vec::new(),
+                Limits { instructions: u64::MAX, console_bytes: 0 },
+            )
         };
         let board = tilewright_board::find(&job.board).unwrap();
         let clock = Box::new(|| Duration::ZERO);

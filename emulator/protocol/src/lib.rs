@@ -14,4 +14,4 @@ pub use message::{
     Response, StepCount, VERSION, Watch,
 };
 pub use outcome::{Collector, RunOutcome};
-pub use tilewright_report::{Engine, Mode, UnknownEngine, UnknownMode};
+pub use tilewright_report::{Engine, Mode, UnknownMode};

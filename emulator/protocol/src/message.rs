@@ -129,6 +129,26 @@ pub struct Job {
     pub watches: Vec<Watch>,
 }
 
+impl Job {
+    /// To run firmware on a board as its file says, in full and strictly, with nothing in its slot or external flash:
+    /// no frame is sent, and no place is read.
+    #[must_use]
+    pub fn new(board: impl Into<String>, elf: Vec<u8>, limits: Limits) -> Self {
+        Self {
+            board: board.into(),
+            elf,
+            external_flash: Vec::new(),
+            card: None,
+            frames: Vec::new(),
+            hardware: Hardware::default(),
+            strict: true,
+            mode: Mode::Full,
+            limits,
+            watches: Vec::new(),
+        }
+    }
+}
+
 /// What the runner sends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tilewright_protocol::{Collector, Engine, Finish, Job, Request, Response, RunOutcome, VERSION};
+use tilewright_report::word;
 
 use crate::error::RunnerError;
 use crate::locate::{self, WorkerMissing};
@@ -127,7 +128,7 @@ impl Runner {
         let host = host.into_iter().map(Request::Console);
         let requests_of_host = waiting.into_iter().chain(host);
         let mut command = Command::new(&self.worker);
-        command.args(["--engine", self.engine.word()]);
+        command.args(["--engine", &word(&self.engine)]);
         let mut talk = Talk::begin(command, limits, requests_of_host, cancel)?;
         match talk.answer()? {
             Response::Hello { version: VERSION, engine } => {

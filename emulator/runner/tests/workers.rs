@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use tilewright_protocol::{
-    Finish, Hardware, Job, Limits, Mode, Request, Response, RunOutcome, StepCount, VERSION, Watch,
-    read_frame, write_frame,
+    Finish, Job, Limits, Request, Response, RunOutcome, StepCount, VERSION, Watch, read_frame,
+    write_frame,
 };
 use tilewright_report::Counts;
 use tilewright_runner::{Runner, RunnerError, WorkerLimits};
@@ -141,16 +141,8 @@ fn finish() -> Finish {
 fn job() -> Job {
     let watch = Watch { step: 3, address: 0, rows: 1, row_bytes: 4, pitch: 4, ..Watch::default() };
     Job {
-        board: "any".into(),
-        elf: vec![1, 2, 3, 4],
-        external_flash: Vec::new(),
-        card: None,
-        frames: Vec::new(),
-        hardware: Hardware::default(),
-        strict: true,
-        mode: Mode::Full,
-        limits: Limits { instructions: 1, console_bytes: 100 },
         watches: vec![watch, watch],
+        ..Job::new("any", vec![1, 2, 3, 4], Limits { instructions: 1, console_bytes: 100 })
     }
 }
 

@@ -5,7 +5,7 @@ pub mod steps;
 
 use std::time::Instant;
 
-use tilewright_protocol::{Hardware, Job, Limits, Mode};
+use tilewright_protocol::{Job, Limits};
 use unicorn_engine::{Arch, ArmCpuModel, Mode as CpuMode, Prot, Unicorn, uc_error};
 
 use crate::{Firmware, JobError, engine};
@@ -44,16 +44,8 @@ fn run_hooked() -> Result<(u64, u64), JobError> {
     let board = tilewright_board::find(BOARD)?;
     let firmware = Firmware { segments: vec![(FLASH, PROGRAM.to_vec())], ..Firmware::default() };
     let job = Job {
-        board: BOARD.to_owned(),
-        elf: Vec::new(),
-        external_flash: Vec::new(),
-        card: None,
-        frames: Vec::new(),
-        hardware: Hardware::default(),
         strict: false,
-        mode: Mode::Full,
-        limits: Limits { instructions: u64::MAX, console_bytes: 0 },
-        watches: Vec::new(),
+        ..Job::new(BOARD, Vec::new(), Limits { instructions: u64::MAX, console_bytes: 0 })
     };
     // The program ends asleep, which ends the job.
     let finish = crate::run_firmware(board, firmware, &job, |_| {})?;

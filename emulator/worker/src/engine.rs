@@ -187,7 +187,7 @@ mod tests {
     use std::rc::Rc;
 
     use tilewright_machine::Firmware;
-    use tilewright_protocol::{Hardware, Job, Limits, Mode};
+    use tilewright_protocol::{Job, Limits};
 
     use super::*;
 
@@ -203,18 +203,8 @@ mod tests {
         let code = [0x2000_8000, FLASH + 9, wide(0xf240, low), wide(0xf2c0, high), 0xe7fd_6001];
         let bytes = code.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
         let firmware = Firmware { segments: vec![(FLASH, bytes)], ..Firmware::default() };
-        let job = Job {
-            board: "stm32f746g-disco".into(),
-            elf: Vec::new(),
-            external_flash: Vec::new(),
-            card: None,
-            frames: Vec::new(),
-            hardware: Hardware::default(),
-            strict: true,
-            mode: Mode::Full,
-            limits: Limits { instructions, console_bytes: 0 },
-            watches: Vec::new(),
-        };
+        let job =
+            Job::new("stm32f746g-disco", Vec::new(), Limits { instructions, console_bytes: 0 });
         let board = tilewright_board::find(&job.board).unwrap();
         let machine = crate::prepare(board, firmware, &job, |_| {}).unwrap();
         let mut uc = set_up(machine).unwrap();

@@ -9,6 +9,7 @@ use thiserror::Error;
 use tilewright_protocol::{
     Engine, FrameError, Request, Response, VERSION, read_frame, write_frame,
 };
+use tilewright_report::choice;
 use tilewright_worker::JobError;
 
 const USAGE: &str =
@@ -40,7 +41,7 @@ fn of_options(options: &[&str]) -> Result<Engine, String> {
                 rlimit::setrlimit(rlimit::Resource::AS, bytes, bytes)
                     .map_err(|error| format!("cannot limit memory to {bytes} bytes: {error}"))?;
             }
-            ["--engine", word] => engine = word.parse().map_err(|_| USAGE.to_owned())?,
+            ["--engine", word] => engine = choice(word).map_err(|_| USAGE.to_owned())?,
             _ => return Err(USAGE.to_owned()),
         }
     }

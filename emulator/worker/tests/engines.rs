@@ -13,8 +13,7 @@ use image::{Tables, op};
 use tilewright_plan::image::{CRC, EntryRecord, STORE_ALIGNMENT};
 use tilewright_plan::{After, Kernel, LaneKind, Op, Space, Span, Step, View};
 use tilewright_protocol::{
-    CardFault, CardJob, CardProblem, CopyCount, Finish, Hardware, Job, Limits, Mode, Response,
-    StepCount, Watch,
+    CardFault, CardJob, CardProblem, CopyCount, Finish, Job, Limits, Response, StepCount, Watch,
 };
 use tilewright_report::Counts;
 use tilewright_worker::Firmware;
@@ -141,15 +140,9 @@ fn run_with(tables: &Tables, external_flash: Vec<u8>, card: Option<CardJob>) -> 
     let board = tilewright_board::find(tables.board.unwrap()).unwrap();
     let address = board.firmware.as_ref().unwrap().arena_address + PLACES[4];
     let job = Job {
-        board: board.id,
-        elf: Vec::new(),
         external_flash,
         card,
         frames: vec![vec![frame]],
-        hardware: Hardware::default(),
-        strict: true,
-        mode: Mode::Full,
-        limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch {
             step: 2,
             address,
@@ -158,6 +151,11 @@ fn run_with(tables: &Tables, external_flash: Vec<u8>, card: Option<CardJob>) -> 
             pitch: BYTES,
             ..Watch::default()
         }],
+        ..Job::new(
+            board.id,
+            Vec::new(),
+            Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
+        )
     };
     let (finish, messages) = run_on(&job.board, firmware(tables), &job);
     let mut ran = Ran { finish, steps: Vec::new(), copies: Vec::new(), output: None };

@@ -11,7 +11,7 @@ use tilewright_runner::{Runner, RunnerError};
 
 use tilewright_image::ImageForm;
 use tilewright_plan::Space;
-use tilewright_protocol::{CardJob, Finish, Hardware, Job, Limits, Mode, Response};
+use tilewright_protocol::{CardJob, Finish, Job, Limits, Response};
 
 use crate::args::board::Emulate;
 use crate::desk::image::Image;
@@ -72,8 +72,6 @@ fn job(image: &Image) -> Result<Job, Diagnostic> {
     let slot = image.board.slot.as_ref().filter(|_| !card.is_empty());
     let class = slot.and_then(|slot| tilewright_board::find_card(&slot.card).ok());
     Ok(Job {
-        board: image.board.id.clone(),
-        elf: image.bytes.clone(),
         external_flash,
         card: class.map(|class| CardJob {
             class: class.id,
@@ -81,12 +79,12 @@ fn job(image: &Image) -> Result<Job, Diagnostic> {
             bytes: class.bytes.0,
             faults: Vec::new(),
         }),
-        frames: Vec::new(),
-        hardware: Hardware::default(),
         strict: false,
-        mode: Mode::Full,
-        limits: Limits { instructions: u64::MAX, console_bytes: u64::MAX },
-        watches: Vec::new(),
+        ..Job::new(
+            image.board.id.clone(),
+            image.bytes.clone(),
+            Limits { instructions: u64::MAX, console_bytes: u64::MAX },
+        )
     })
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tilewright_machine::{Own, prepare};
-use tilewright_protocol::{Finish, Hardware, Job, Limits, Mode, Response};
+use tilewright_protocol::{Finish, Job, Limits, Response};
 use tilewright_worker::{Firmware, run_firmware};
 
 pub const BOARD: &str = "stm32f746g-disco";
@@ -16,18 +16,7 @@ pub const ENTRY: u32 = FLASH + 0x40;
 
 /// A job without frames.
 pub fn job() -> Job {
-    Job {
-        board: BOARD.into(),
-        elf: Vec::new(),
-        external_flash: Vec::new(),
-        card: None,
-        frames: Vec::new(),
-        hardware: Hardware::default(),
-        strict: true,
-        mode: Mode::Full,
-        limits: Limits { instructions: 10_000_000, console_bytes: 1000 },
-        watches: Vec::new(),
-    }
+    Job::new(BOARD, Vec::new(), Limits { instructions: 10_000_000, console_bytes: 1000 })
 }
 
 /// The same for code that ends in a loop soon.
