@@ -32,7 +32,7 @@ pub use cells::{
 pub use float::FloatRequest;
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
 pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
-pub use run::{RunEvent, RunRequest, RunningOf};
+pub use run::{Recording, RunEvent, RunRequest, RunningOf};
 pub use schedule_file::ScheduleFile;
 pub use search::{SearchLog, SearchNews, SearchRequest, SearchSettings, SearchStep};
 pub use sparsity::{SparsityFacts, SparsityLayer};

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use tilewright_board::{Board, Support};
@@ -63,6 +64,20 @@ pub fn with_small(mut boards: Vec<Board>) -> Vec<Board> {
     let small: Vec<Board> = boards.iter().filter_map(Board::small).collect();
     boards.extend(small);
     boards
+}
+
+/// Does this for each board, for several at a time.
+pub fn on_each(boards: &[Board], test: impl Fn(&Board) + Sync) {
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(board) = boards.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    test(board);
+                }
+            });
+        }
+    });
 }
 
 /// The board's firmware.
@@ -132,27 +147,8 @@ pub fn run_plan(
     let inputs = &reference::inputs_of_frames(inputs, plan.frames());
     let mut job = job_of(&plan, model, board, inputs, options)?;
     job.frames = job.frames.iter().cycle().take(job.frames.len() * frames).cloned().collect();
-    let place = board.firmware.as_ref().ok_or("the board has no firmware")?;
     let outputs = reference::layer_outputs(&plan);
-    job.watches = outputs
-        .iter()
-        .filter_map(|output| {
-            let base = match output.space {
-                Space::Arena => place.arena_address,
-                Space::Card => 0,
-                space => board.external(space)?.address?,
-            };
-            Some(Watch {
-                lane: output.lane,
-                step: output.step,
-                on_card: output.space == Space::Card,
-                address: base + output.offset as u32,
-                rows: 1,
-                row_bytes: output.bytes as u32,
-                pitch: output.bytes as u32,
-            })
-        })
-        .collect();
+    job.watches = watches(&outputs, board);
     let outcome = run_job(job)?;
     let expected = reference::expected(&plan, model, inputs).map_err(|e| e.to_string())?;
     let found: Vec<_> = outputs
@@ -166,6 +162,28 @@ pub fn run_plan(
         .collect();
     let mismatch = reference::first_mismatch(&plan, &expected, &found);
     Ok(Emulated { plan, outcome, mismatch })
+}
+
+/// The places of layers' outputs on a board.
+#[must_use]
+pub fn watches(outputs: &[reference::LayerOutput], board: &Board) -> Vec<Watch> {
+    let place = |output: &reference::LayerOutput| {
+        let base = match output.space {
+            Space::Arena => board.firmware.as_ref()?.arena_address,
+            Space::Card => 0,
+            space => board.external(space)?.address?,
+        };
+        Some(Watch {
+            lane: output.lane,
+            step: output.step,
+            on_card: output.space == Space::Card,
+            address: base + output.offset as u32,
+            rows: 1,
+            row_bytes: output.bytes as u32,
+            pitch: output.bytes as u32,
+        })
+    };
+    outputs.iter().filter_map(place).collect()
 }
 
 /// A proved plan of `model` with as little memory as the strategy can, and the job that runs it on `inputs`
@@ -274,7 +292,7 @@ pub fn job_of(
 
 /// One job of so many, by its firmware's checksum, runs on both engines in lock step, which takes long; the others run
 /// on the own core.
-const LOCK_STEP_EVERY: u32 = 8;
+const LOCK_STEP_EVERY: u32 = 32;
 
 /// Runs a job in the built worker.
 ///

@@ -10,7 +10,7 @@ use fantoccini::key::Key;
 use serde_json::json;
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::{dist, project};
-use tilewright_tests::onnx_file::{Dim, one_node};
+use tilewright_tests::onnx_file::{Dim, convolutions, one_node};
 use tilewright_tests::server::Server;
 use tilewright_tests::static_host;
 
@@ -170,6 +170,15 @@ async fn the_page_works_without_its_host_after_the_first_visit() {
     browser.find("verdict").await;
     browser.text_when("results", |text| !text.is_empty()).await;
     browser.find("download-elf").await;
+    browser.click("run").await;
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
+    let path = scratch("dropped-offline.onnx");
+    fs::write(&path, convolutions(3, 16)).unwrap();
+    browser.give_file("open-file", &path).await;
+    browser.text_when("panel-overview", |text| text.contains("dropped-offline")).await;
+    browser.click("random-input").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
     browser.click("run").await;
     let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
     assert!(agreement.contains("Bit-equal"), "{agreement}");

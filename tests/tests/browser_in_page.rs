@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use fantoccini::key::Key;
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::dist;
 use tilewright_tests::faulty;
@@ -51,6 +52,39 @@ async fn a_static_host_under_a_sub_path_runs_the_bundled_model() {
     assert!(console.contains("tilewright"), "{console}");
     let by = browser.text_when("emulated-by", |text| !text.is_empty()).await;
     assert!(by.contains("own core"), "{by}");
+    // Behind the run each byte of SRAM can be looked at, step by step.
+    browser.click("view-film").await;
+    browser.text_when("film-byte", |text| text.contains("recorded in the run")).await;
+    browser.click("film-on").await;
+    let words = browser.text_when("film-words", |text| text.contains("pool1")).await;
+    assert!(words.contains("are written"), "{words}");
+    browser.press("film-map", [Key::End]).await;
+    browser.text_when("film-words", |text| text.contains("softmax")).await;
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+/// The page of somebody else, with one view of ours within.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_somebody_else_shows_one_view() {
+    let site = static_host::serve(page(), "some/where");
+    let folder = scratch("somebody-else");
+    fs::create_dir_all(&folder).unwrap();
+    let link = format!("model=lenet5&board={BOARD}&strategy=resident&embed=run");
+    let frame =
+        format!("<!doctype html><iframe width=900 height=700 src=\"{site}#{link}\"></iframe>");
+    fs::write(folder.join("index.html"), frame).unwrap();
+    let browser = Browser::start(1440, 900, false).await;
+    browser.open(&static_host::serve(folder, "blog")).await;
+    browser.client.enter_frame(0).await.unwrap();
+    browser.click("sample-0").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.click("run").await;
+    let agreement = agreement(&browser).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
+    assert!(!browser.has("pick-board").await && !browser.has("panel-memory").await);
+    let whole = browser.find("whole").await.prop("href").await.unwrap().unwrap();
+    assert_eq!(whole, format!("{site}#{}", link.replace("embed", "view")));
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }

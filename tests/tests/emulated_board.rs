@@ -3,10 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_board::Board;
+use tilewright_check::reference;
 use tilewright_formats::Limits;
 use tilewright_model::Model;
 use tilewright_model::quantise::{Range, quantise_with};
+use tilewright_plan::Space;
 use tilewright_planner::{Objective, Options, Packing, Strategy};
+use tilewright_protocol::Recorded;
 use tilewright_tests::emulated;
 use tilewright_tests::onnx_file::{Dim, one_node};
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model, random_network};
@@ -18,13 +21,13 @@ const NETWORKS: u64 = 24;
 
 #[test]
 fn random_models_are_bit_equal_layer_by_layer() {
-    for board in emulated::of_every_core() {
+    emulated::on_each(&emulated::of_every_core(), |board| {
         let models = (1000..1000 + MODELS).map(random_model);
         let networks = (1000..1000 + NETWORKS).map(random_network);
         for model in models.chain((1000..1000 + CHAINS).map(random_chain)).chain(networks) {
-            bit_equal(&model, &board);
+            bit_equal(&model, board);
         }
-    }
+    });
 }
 
 fn bit_equal(model: &Model, board: &Board) {
@@ -70,6 +73,44 @@ fn a_frame_may_come_seconds_after_another() {
             .map(|run| run.outcome.steps.iter().map(|step| step.instructions).collect::<Vec<_>>());
         assert!(!first.is_empty() && first == second, "{first:?} {second:?}");
     }
+}
+
+/// The borders of a run, one after the other, lead to what is read of SRAM at each step.
+#[test]
+fn what_is_recorded_is_what_steps_leave() {
+    emulated::on_each(&emulated::of_every_core(), |board| {
+        let Some(place) = &board.firmware else { return };
+        for (model, strategy) in
+            [42, 43, 44].into_iter().zip([Strategy::Resident, Strategy::PingPong, Strategy::Auto])
+        {
+            let model = random_chain(model);
+            let (plan, mut job) =
+                emulated::job(&model, board, strategy, &random_inputs(&model, 7)).unwrap();
+            let bytes = plan.space_bytes[Space::Arena as usize].0 as u32;
+            job.recorded = Some(Recorded { address: place.arena_address, bytes });
+            job.watches = emulated::watches(&reference::layer_outputs(&plan), board);
+            let watches = job.watches.clone();
+            let outcome = emulated::run_job(job).unwrap();
+            let mut arena = vec![0; bytes as usize];
+            let mut compared = 0;
+            for border in &outcome.borders {
+                for change in &border.changes {
+                    let start = change.offset as usize;
+                    arena[start..start + change.bytes.len()].copy_from_slice(&change.bytes);
+                }
+                for (watch, read) in watches.iter().zip(&outcome.watched) {
+                    if border.step == Some(watch.step) && watch.lane == 0 && !watch.on_card {
+                        let start = (watch.address - place.arena_address) as usize;
+                        let recorded = &arena[start..start + watch.row_bytes as usize];
+                        assert_eq!(Some(recorded), read.as_deref(), "{} {strategy}", board.id);
+                        compared += 1;
+                    }
+                }
+            }
+            assert_eq!(outcome.borders.len(), 1 + outcome.steps.len(), "{}", board.id);
+            assert!(compared > 0, "{}: {strategy}", board.id);
+        }
+    });
 }
 
 #[test]

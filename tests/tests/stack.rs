@@ -54,19 +54,18 @@ fn the_deepest_kernel_beneath_the_longest_interrupt_leaves_room() {
     let mobilenet = network("mobilenet-v1-w0.25-r128");
     let layers: Vec<Model> = (0..LAYERS).map(|seed| extreme_layer(seed).0).collect();
     let ways = [Integrity::Trusted, Integrity::Checked, Integrity::Sealed];
-    for board in emulated::with_small(emulated::of_every_core()) {
+    emulated::on_each(&emulated::with_small(emulated::of_every_core()), |board| {
         let options = Options::default();
         let resident = [&resnet, &mobilenet].into_iter().chain(&layers);
-        let mut runs: Vec<StackUse> = resident
-            .filter_map(|model| used(&board, model, Strategy::Resident, &options))
-            .collect();
+        let mut runs: Vec<StackUse> =
+            resident.filter_map(|model| used(board, model, Strategy::Resident, &options)).collect();
         let (sram, overlaid) = (Some(Bytes(49_152)), Overlaid::ALL);
         let staged = Options { sram, overlaid, ..Options::default() };
-        runs.extend(used(&board, &mobilenet, Strategy::Overlay, &staged));
+        runs.extend(used(board, &mobilenet, Strategy::Overlay, &staged));
         let from_card = [Strategy::Swap, Strategy::Stream];
         for (strategy, integrity) in from_card.into_iter().flat_map(|s| ways.map(|w| (s, w))) {
             let options = Options { integrity, ..Options::default() };
-            runs.extend(used(&board, &resnet, strategy, &options));
+            runs.extend(used(board, &resnet, strategy, &options));
         }
         let StackUse { thread_bytes, handler_bytes, used_bytes, limit_bytes } = deepest(runs);
         assert!(!board.drives(LaneKind::Card) || handler_bytes.0 > 500, "{handler_bytes:?}");
@@ -82,5 +81,5 @@ fn the_deepest_kernel_beneath_the_longest_interrupt_leaves_room() {
             handler_bytes.0,
             limit_bytes.0
         );
-    }
+    });
 }

@@ -47,8 +47,15 @@ pub fn ci(project: &Project) -> Result<bool> {
         project,
         &mut steps,
         Workspace::Main,
-        "page",
-        &["--profile=web", "--package", page, "--target=wasm32-unknown-unknown"],
+        "page and JavaScript package",
+        &[
+            "--profile=web",
+            "--package",
+            page,
+            "--package",
+            package,
+            "--target=wasm32-unknown-unknown",
+        ],
     );
     // It is built together with its workers, but must not reach what only they need.
     let alone = ["--no-default-features", "--features", "page", "--bin", "page"];
@@ -57,13 +64,6 @@ pub fn ci(project: &Project) -> Result<bool> {
         command.args(["--profile=web", "--package", page, "--target=wasm32-unknown-unknown"]);
         process::succeeds(command.args(alone))
     });
-    lint(
-        project,
-        &mut steps,
-        Workspace::Main,
-        "JavaScript package",
-        &["--profile=web", "--package", package, "--target=wasm32-unknown-unknown"],
-    );
     lint(project, &mut steps, Workspace::Worker, "worker", &["--release", "--all-targets"]);
     steps.check("lints, firmware", || {
         for program in build::programs(project)? {

@@ -51,6 +51,8 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
+    /// Build the page with firmware, models and emulator as one folder, for any static host
+    Site,
     /// Build page and server, serve them, and build the emulator behind them
     Serve {
         /// Address to listen on
@@ -120,6 +122,16 @@ fn run(cli: Cli) -> Result<bool> {
         Command::Build { only, quick } => {
             let selection = if quick { Selection::Rest } else { Selection::Product };
             build::build(&project, &only, selection)?;
+            Ok(true)
+        }
+        Command::Site => {
+            build::build(&project, &[Part::Page], Selection::Product)?;
+            let page = project.dist().join("page");
+            terminal::note(&format!(
+                "{} is the site: serve that folder under any host and path, for example by \
+                 `python3 -m http.server --directory {0}`",
+                page.display()
+            ));
             Ok(true)
         }
         Command::Serve { addr, no_open } => serve::serve(&project, &addr, !no_open),

@@ -24,6 +24,7 @@ impl News {
             Response::Hello { .. }
             | Response::Again { .. }
             | Response::Copy(_)
+            | Response::Border(_)
             | Response::Layer(_)
             | Response::Watched { .. }
             | Response::Finished(_) => None,

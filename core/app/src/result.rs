@@ -7,7 +7,7 @@ use tilewright_board::Board;
 use tilewright_model::{DType, Model};
 use tilewright_plan::image::{ENTRY, EntryRecord, LaneRecord};
 use tilewright_plan::{After, CyclePoint, Cycles, Instruction, Kernel, LaneKind, PlanImage, Step};
-use tilewright_protocol::{Invoke, RunOutcome};
+use tilewright_protocol::{Border, Invoke, RunOutcome};
 use tilewright_report::{
     Counted, Fault, InvokeRow, Kind, LayerCount, Mode, OutputValues, RunResult, Slice, SliceKind,
     Timeline,
@@ -48,6 +48,8 @@ pub struct Done {
     pub result: RunResult,
     /// The output of every layer, if asked for.
     pub layers: Option<Vec<LayerBytes>>,
+    /// What SRAM held where steps ended, if that was recorded: all of them, or those that came first.
+    pub borders: Vec<Border>,
     /// What the board said of each invoke.
     pub invokes: Vec<Invoke>,
     /// The very image that ran.

@@ -7,7 +7,7 @@ use tilewright_model::Data;
 use tilewright_plan::image::{input_frame, input_frames, input_views, limit_frame};
 use tilewright_plan::{PlanImage, Space, View};
 use tilewright_planner::Integrity;
-use tilewright_protocol::{Job, Limits, Mode, Response};
+use tilewright_protocol::{Job, Limits, Mode, Recorded, Response, RunOutcome};
 
 use crate::card_faults::{CardWish, card};
 use crate::host::Host;
@@ -34,6 +34,8 @@ pub struct RunOptions<'m> {
     pub mode: Mode,
     /// The class of the card in the board's slot; nothing: the one that goes with the board.
     pub card: Option<&'m Card>,
+    /// Whether what SRAM holds is recorded where steps end.
+    pub records: bool,
     /// What is done about wrong bytes from it.
     pub integrity: Integrity,
     /// What goes wrong with it.
@@ -51,6 +53,7 @@ impl Default for RunOptions<'_> {
             console_bytes: 1 << 20,
             mode: Mode::Full,
             card: None,
+            records: false,
             integrity: Integrity::Trusted,
             card_faults: &[],
             limits: &[],
@@ -199,7 +202,12 @@ pub fn run_image(
         [] => vec![inputs.frames(image, entry, payload)?],
         limits => limits.iter().map(behind).collect::<Result<_, _>>()?,
     };
+    let arena = board.firmware.as_ref().map(|place| Recorded {
+        address: place.arena_address,
+        bytes: u32::try_from(image.space_bytes(Space::Arena)).unwrap_or(0),
+    });
     let job = Job {
+        recorded: arena.filter(|_| options.records && options.mode == Mode::Full),
         external_flash: file.external_flash().to_vec(),
         card: card(options, board, file, image.space_bytes(Space::Card))?,
         frames,
@@ -221,7 +229,8 @@ pub fn run_image(
     let outcome = host.execute(job, &mut on_event)?;
     let result = result_of(image, entry, board, options, &watches, &outcome);
     let layers = with_layers.then(|| layer_bytes(&watches, &outcome));
-    Ok(Done { result, layers, invokes: outcome.finish.invokes, package })
+    let RunOutcome { borders, finish, .. } = outcome;
+    Ok(Done { result, layers, borders, invokes: finish.invokes, package })
 }
 
 const SMALLER: &str = "Give a smaller input.";

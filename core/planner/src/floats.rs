@@ -6,7 +6,7 @@ use tilewright_board::Board;
 use tilewright_model::tiling::Tiled;
 use tilewright_model::{DType, Model};
 use tilewright_plan::{Bytes, Space};
-use tilewright_report::{MemoryMap, Traffic};
+use tilewright_report::{MemoryMap, Occupancy, Traffic};
 
 /// Bytes of a float.
 const FLOAT: u64 = 4;
@@ -34,7 +34,7 @@ impl Planned {
         plan.space_bytes[Space::Arena as usize].0 *= FLOAT;
         self.memory = MemoryMap::of(plan);
         self.timeline.slices.clear();
-        self.occupancy.clear();
+        self.occupancy = Occupancy::default();
         self.traffic = Traffic::default();
         let report = &mut self.report;
         report.runnable = false;

@@ -62,7 +62,7 @@ pub use genotypes::{
 pub use kinds::{WithKinds, kinds_of};
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use name::{plain, short_name};
-pub use occupancy::{Held, Occupancy, Occupied};
+pub use occupancy::{Came, Held, Occupancy, Occupied, Stay};
 pub use operators::{
     DataCacheUse, DepthwiseShare, DistinctOperator, OperatorClaim, OperatorClass, OperatorKey,
     OperatorRow, OperatorRun, OperatorShape, OperatorUse, OperatorsCore, OperatorsNetwork,

@@ -30,8 +30,47 @@ impl Held {
     }
 }
 
-/// What is held from a time on.
+/// How bytes came to be where they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Came {
+    /// Nothing in the program writes them: they are there from its frame's beginning, or from boot on.
+    Given,
+    /// A kernel wrote them.
+    Computed,
+    /// An engine brought them, or they arrived.
+    Brought,
+}
+
+/// Bytes that one value holds for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stay {
+    /// First byte, counted from the arena's first.
+    pub from: u64,
+    /// One past the last.
+    pub to: u64,
+    /// From when on.
+    pub since: CyclePoint,
+    /// Until when.
+    pub until: CyclePoint,
+    /// The layer that writes or first reads them: position in the plan's order.
+    pub layer: u16,
+    /// What for.
+    pub held: Held,
+    /// How they came.
+    pub came: Came,
+}
+
+impl Stay {
+    /// Number of bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.to - self.from
+    }
+}
+
+/// What is held from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Occupied {
     /// From when on.
     pub at: CyclePoint,
@@ -39,37 +78,53 @@ pub struct Occupied {
     pub bytes: [u64; 3],
 }
 
-/// What of SRAM is held over time: bytes counted, times those of a timeline.
+/// What lies where in SRAM over time: places are the plan's, times those of a timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
-    changes: Vec<Occupied>,
+    stays: Vec<Stay>,
 }
 
 impl Occupancy {
-    /// Notes what is held from `at` on, which is not before what was noted last.
-    pub fn note(&mut self, at: CyclePoint, bytes: [u64; 3]) {
-        match self.changes.last_mut() {
-            Some(last) if last.at >= at => last.bytes = bytes,
-            Some(last) if last.bytes == bytes => {}
-            _ => self.changes.push(Occupied { at, bytes }),
-        }
+    /// Of stays that do not overlap: no byte holds two values at a time.
+    #[must_use]
+    pub fn of(mut stays: Vec<Stay>) -> Self {
+        stays.sort_by_key(|stay| (stay.since, stay.from));
+        Self { stays }
     }
 
-    /// The changes, in order of time; before the first nothing is held.
+    /// What stays where, in order of time.
     #[must_use]
-    pub fn changes(&self) -> &[Occupied] {
-        &self.changes
+    pub fn stays(&self) -> &[Stay] {
+        &self.stays
+    }
+
+    /// How many bytes are held from when on, in order of time; before the first nothing is held.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Occupied> {
+        let mut events: Vec<(CyclePoint, bool, Stay)> = Vec::with_capacity(2 * self.stays.len());
+        for stay in &self.stays {
+            events.extend([(stay.since, true, *stay), (stay.until, false, *stay)]);
+        }
+        // What is given back at a time goes before what is taken.
+        events.sort_by_key(|(at, is_taken, _)| (*at, *is_taken));
+        let mut changes: Vec<Occupied> = Vec::new();
+        let mut bytes = [0u64; Held::ALL.len()];
+        for (at, is_taken, stay) in events {
+            let of = &mut bytes[stay.held as usize];
+            *of = if is_taken { *of + stay.bytes() } else { of.saturating_sub(stay.bytes()) };
+            match changes.last_mut() {
+                Some(last) if last.at >= at => last.bytes = bytes,
+                _ => changes.push(Occupied { at, bytes }),
+            }
+        }
+        changes.dedup_by_key(|change| change.bytes);
+        changes
     }
 
     /// The most that is held at once.
     #[must_use]
     pub fn peak(&self) -> u64 {
-        self.changes.iter().map(|change| change.bytes.iter().sum()).max().unwrap_or(0)
-    }
-
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.changes = Vec::new();
+        self.changes().iter().map(|change| change.bytes.iter().sum()).max().unwrap_or(0)
     }
 }
 
@@ -77,15 +132,28 @@ impl Occupancy {
 mod tests {
     use super::*;
 
+    const fn stay(bytes: [u64; 2], time: [u64; 2], held: Held) -> Stay {
+        Stay {
+            from: bytes[0],
+            to: bytes[1],
+            since: CyclePoint(time[0]),
+            until: CyclePoint(time[1]),
+            layer: 0,
+            held,
+            came: Came::Computed,
+        }
+    }
+
     #[test]
-    fn what_is_noted_last_of_a_time_counts() {
-        let mut occupancy = Occupancy::default();
-        occupancy.note(CyclePoint(0), [1, 0, 0]);
-        occupancy.note(CyclePoint(5), [1, 0, 0]);
-        occupancy.note(CyclePoint(7), [9, 9, 9]);
-        occupancy.note(CyclePoint(7), [2, 3, 0]);
+    fn what_leaves_goes_before_what_comes_and_what_does_not_change_is_no_change() {
+        let occupancy = Occupancy::of(vec![
+            stay([0, 9], [5, 7], Held::Weights),
+            stay([9, 10], [0, 5], Held::Inputs),
+            stay([9, 10], [5, 7], Held::Inputs),
+            stay([0, 3], [7, 9], Held::Weights),
+        ]);
         let seen: Vec<_> = occupancy.changes().iter().map(|c| (c.at.0, c.bytes)).collect();
-        assert_eq!(seen, [(0, [1, 0, 0]), (7, [2, 3, 0])]);
-        assert_eq!(occupancy.peak(), 5);
+        assert_eq!(seen, [(0, [1, 0, 0]), (5, [1, 9, 0]), (7, [0, 3, 0]), (9, [0, 0, 0])]);
+        assert_eq!(occupancy.stays()[0].since, CyclePoint(0));
     }
 }

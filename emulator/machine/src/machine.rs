@@ -30,6 +30,7 @@ use crate::watch::marks::Marks;
 use crate::watch::observer::Observer;
 use crate::watch::plan::{Programs, Steps};
 use crate::watch::profile::Profile;
+use crate::watch::recording::Recording;
 use crate::watch::sampling::Sampling;
 use crate::watch::stack::Stack;
 
@@ -94,6 +95,8 @@ pub struct Machine {
     pub(crate) marks: Marks,
     programs: Programs,
     pub(crate) sampling: Option<Sampling>,
+    /// Of a memory, if one is recorded.
+    pub(crate) recording: Option<Recording>,
     /// Runs of blocks; nothing if steps are passed over.
     pub(crate) profile: Option<Profile>,
     /// Who talks with the board; nothing if the job brings all frames.
@@ -202,6 +205,7 @@ impl Machine {
         if let Some(constants) = &mut constants {
             constants.find(&memories);
         }
+        let recording = Recording::of(job.recorded, &memories);
         Ok(Self {
             core,
             bus,
@@ -223,6 +227,7 @@ impl Machine {
             marks,
             programs,
             sampling: Sampling::new(job.mode, kinds),
+            recording,
             profile: (job.mode == Mode::Full).then(Profile::default),
             host: None,
             observer: None,

@@ -5,5 +5,6 @@ pub(crate) mod marks;
 pub(crate) mod observer;
 pub(crate) mod plan;
 pub(crate) mod profile;
+pub(crate) mod recording;
 pub(crate) mod sampling;
 pub(crate) mod stack;

@@ -10,8 +10,8 @@ mod outcome;
 pub use frame::{FrameError, MAX_FRAME_BYTES, read_frame, write_frame};
 pub use hardware::{BrokenUnit, Hardware, LineNoise, SdramFault, SerialFlash};
 pub use message::{
-    CardFault, CardJob, CardProblem, CopyCount, Finish, Invoke, Job, LayerCycles, Limits, Request,
-    Response, StepCount, VERSION, Watch,
+    Border, CardFault, CardJob, CardProblem, Change, CopyCount, Finish, Invoke, Job, LayerCycles,
+    Limits, Recorded, Request, Response, StepCount, VERSION, Watch,
 };
-pub use outcome::{Collector, RunOutcome};
+pub use outcome::{Collector, MOST_RECORDED, RunOutcome};
 pub use tilewright_report::{Engine, Mode, UnknownMode};

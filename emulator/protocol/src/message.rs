@@ -8,7 +8,7 @@ use tilewright_report::{Counts, Fault, LayerProfile, Mode, StackUse};
 use crate::hardware::Hardware;
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 17;
+pub const VERSION: u32 = 18;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,34 @@ pub struct Watch {
     pub row_bytes: u32,
     /// Bytes from run to run.
     pub pitch: u32,
+}
+
+/// A memory whose bytes are recorded where steps of the last frame end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Address of the first byte.
+    pub address: u32,
+    /// How many.
+    pub bytes: u32,
+}
+
+/// Bytes of a recorded memory that are others than at the border before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Offset of the first from the memory's first byte.
+    pub offset: u32,
+    /// What they are now.
+    #[serde(with = "crate::bytes")]
+    pub bytes: Vec<u8>,
+}
+
+/// What a recorded memory holds at a border between steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Border {
+    /// The step of the core's lane that has ended; nothing: the invoke begins, and before it all bytes were 0.
+    pub step: Option<u32>,
+    /// In order of their offsets.
+    pub changes: Vec<Change>,
 }
 
 /// What goes wrong with a card.
@@ -127,6 +155,8 @@ pub struct Job {
     pub limits: Limits,
     /// Places to read after steps, of the last frame.
     pub watches: Vec<Watch>,
+    /// The memory to record; nothing: none.
+    pub recorded: Option<Recorded>,
 }
 
 impl Job {
@@ -145,6 +175,7 @@ impl Job {
             mode: Mode::Full,
             limits,
             watches: Vec::new(),
+            recorded: None,
         }
     }
 }
@@ -289,6 +320,8 @@ pub enum Response {
         #[serde(with = "crate::bytes")]
         bytes: Vec<u8>,
     },
+    /// What the recorded memory holds; no more of them come once they would take too much time or memory.
+    Border(Border),
     /// Where a layer's cycles went: after all steps, of full runs.
     Layer(LayerCycles),
     /// Last message.

@@ -1,12 +1,14 @@
 //! What a job left, put together from what its worker says.
 
-use crate::message::{CopyCount, Finish, Job, LayerCycles, Response, StepCount};
+use crate::message::{Border, CopyCount, Finish, Job, LayerCycles, Response, StepCount};
 
 /// Bytes of console output past the job's limit that a worker may send: what was under way when
 /// it noticed.
 const SLACK: u64 = 64 << 10;
 /// Steps that are kept: as many as a lane can have.
 const MAX_STEPS: usize = 1 << 24;
+/// Bytes of recorded changes that are kept of a job.
+pub const MOST_RECORDED: u64 = 32 << 20;
 /// Layers whose cycles are kept: as many as steps can name.
 const MAX_LAYERS: usize = 1 << 16;
 
@@ -23,6 +25,8 @@ pub struct RunOutcome {
     pub copies: Vec<CopyCount>,
     /// Bytes of each of the job's watches; nothing where the step never ended.
     pub watched: Vec<Option<Vec<u8>>>,
+    /// What the recorded memory held at borders between steps, the first ones at least.
+    pub borders: Vec<Border>,
     /// Where the cycles of layers went.
     pub layers: Vec<LayerCycles>,
     /// What the board wrote to its console.
@@ -37,6 +41,8 @@ pub struct Collector {
     steps: Vec<StepCount>,
     copies: Vec<CopyCount>,
     watched: Vec<Option<Vec<u8>>>,
+    borders: Vec<Border>,
+    recorded_bytes: u64,
     layers: Vec<LayerCycles>,
     console: Vec<u8>,
     console_bytes: u64,
@@ -51,6 +57,8 @@ impl Collector {
             steps: Vec::new(),
             copies: Vec::new(),
             watched: vec![None; job.watches.len()],
+            borders: Vec::new(),
+            recorded_bytes: 0,
             layers: Vec::new(),
             console: Vec::new(),
             console_bytes: job.limits.console_bytes.saturating_add(SLACK),
@@ -78,6 +86,7 @@ impl Collector {
                 self.steps.clear();
                 self.copies.clear();
                 self.watched.fill(None);
+                self.borders.clear();
             }
             Response::Step(step) => {
                 if self.steps.len() >= MAX_STEPS {
@@ -95,6 +104,14 @@ impl Collector {
                 let place = self.watched.get_mut(watch as usize).ok_or("an unknown watch")?;
                 *place = Some(bytes);
             }
+            Response::Border(border) => {
+                let bytes = border.changes.iter().map(|change| change.bytes.len() as u64);
+                self.recorded_bytes += bytes.sum::<u64>();
+                if self.recorded_bytes > MOST_RECORDED || self.borders.len() >= MAX_STEPS {
+                    return Err("more recorded bytes than a worker may send".to_owned());
+                }
+                self.borders.push(border);
+            }
             Response::Layer(layer) => {
                 if self.layers.len() >= MAX_LAYERS {
                     return Err("more layers than a plan can have".to_owned());
@@ -110,7 +127,7 @@ impl Collector {
     /// The outcome of a job that has ended; `engine`: what emulated, name and version.
     #[must_use]
     pub fn finish(self, engine: String, finish: Finish) -> RunOutcome {
-        let Self { steps, copies, watched, layers, console, given_up, .. } = self;
-        RunOutcome { engine, finish, steps, copies, watched, layers, console, given_up }
+        let Self { steps, copies, watched, borders, layers, console, given_up, .. } = self;
+        RunOutcome { engine, finish, steps, copies, watched, borders, layers, console, given_up }
     }
 }

@@ -51,6 +51,7 @@ impl Execute for Parrot {
                 wall_ns: 0,
             },
             copies: Vec::new(),
+            borders: Vec::new(),
             layers: Vec::new(),
             steps: vec![],
             watched: watched.collect(),

@@ -1,16 +1,16 @@
 //! Each form of instruction with random operands, flags and memory, on the own core and in bare Unicorn: registers,
 //! flags and memory behind it are equal.
 //!
-//! A form is its encoding as the manual draws it (DDI 0403E, A6 and A7): `0` and `1` are fixed, a letter's bits are
-//! random. Lower-case n, d, m, a, t, u and l are registers, neither SP nor PC, and those of
-//! loads, stores and long products differ. `TILEWRIGHT_CASES` is the number of cases a
-//! form, for more than the usual.
+//! `TILEWRIGHT_CASES` is the number of cases a form, for more than the usual.
 //!
 //! What Unicorn has otherwise than the manual is left out here: SMLAD sets Q by a sum of products that overflows
 //! alone; SP keeps its lowest bits; stores with a sign; VCVT from fixed point rounds by FPSCR; and encodings that are
 //! unpredictable.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod forms;
+
+use forms::{FLOAT, FLOAT_5, FLOAT_DOUBLE, WIDE};
 use tilewright_cpu::{Architecture, Code, Core, Entry, Host, Leaves, Memory, R, Reach, run};
 use unicorn_engine::{Arch, ArmCpuModel, Mode, Prot, RegisterARM, Unicorn, uc_error};
 
@@ -23,188 +23,6 @@ const RAM_BYTES: usize = 0x2000;
 const CASES: u32 = 200;
 /// Operands that an instruction is tried with.
 const OPERANDS: u32 = 4;
-
-/// Forms of 32 bits.
-const WIDE: &[(&str, &str)] = &[
-    ("STM", "1110100010W0nnnn 0q0qqqqqqqqqqqqq"),
-    ("LDM", "1110100010W1nnnn 0q0qqqqqqqqqqqqq"),
-    ("STMDB", "1110100100W0nnnn 0q0qqqqqqqqqqqqq"),
-    ("LDMDB", "1110100100W1nnnn 0q0qqqqqqqqqqqqq"),
-    ("STRD", "11101001U1W0nnnn ttttuuuuiiiiiiii"),
-    ("STRD behind", "11101000U110nnnn ttttuuuuiiiiiiii"),
-    ("LDRD", "11101001U1W1nnnn ttttuuuuiiiiiiii"),
-    ("LDRD behind", "11101000U111nnnn ttttuuuuiiiiiiii"),
-    ("LDREX", "111010000101nnnn tttt1111iiiiiiii"),
-    ("STREX", "111010000100nnnn ttttddddiiiiiiii"),
-    ("LDREXB", "111010001101nnnn tttt111101001111"),
-    ("STREXH", "111010001100nnnn tttt11110101dddd"),
-    ("AND", "11101010000Snnnn 0iiiddddiiTTmmmm"),
-    ("BIC", "11101010001Snnnn 0iiiddddiiTTmmmm"),
-    ("ORR", "11101010010Snnnn 0iiiddddiiTTmmmm"),
-    ("MOV", "11101010010S1111 0iiiddddiiTTmmmm"),
-    ("ORN", "11101010011Snnnn 0iiiddddiiTTmmmm"),
-    ("MVN", "11101010011S1111 0iiiddddiiTTmmmm"),
-    ("EOR", "11101010100Snnnn 0iiiddddiiTTmmmm"),
-    ("TST", "111010100001nnnn 0iii1111iiTTmmmm"),
-    ("TEQ", "111010101001nnnn 0iii1111iiTTmmmm"),
-    ("PKH", "111010101100nnnn 0iiiddddiiT0mmmm"),
-    ("ADD", "11101011000Snnnn 0iiiddddiiTTmmmm"),
-    ("CMN", "111010110001nnnn 0iii1111iiTTmmmm"),
-    ("ADC", "11101011010Snnnn 0iiiddddiiTTmmmm"),
-    ("SBC", "11101011011Snnnn 0iiiddddiiTTmmmm"),
-    ("SUB", "11101011101Snnnn 0iiiddddiiTTmmmm"),
-    ("CMP", "111010111011nnnn 0iii1111iiTTmmmm"),
-    ("RSB", "11101011110Snnnn 0iiiddddiiTTmmmm"),
-    ("AND #", "11110i00000Snnnn 0iiiddddiiiiiiii"),
-    ("BIC #", "11110i00001Snnnn 0iiiddddiiiiiiii"),
-    ("ORR #", "11110i00010Snnnn 0iiiddddiiiiiiii"),
-    ("MOV #", "11110i00010S1111 0iiiddddiiiiiiii"),
-    ("ORN #", "11110i00011Snnnn 0iiiddddiiiiiiii"),
-    ("MVN #", "11110i00011S1111 0iiiddddiiiiiiii"),
-    ("EOR #", "11110i00100Snnnn 0iiiddddiiiiiiii"),
-    ("TST #", "11110i000001nnnn 0iii1111iiiiiiii"),
-    ("TEQ #", "11110i001001nnnn 0iii1111iiiiiiii"),
-    ("ADD #", "11110i01000Snnnn 0iiiddddiiiiiiii"),
-    ("CMN #", "11110i010001nnnn 0iii1111iiiiiiii"),
-    ("ADC #", "11110i01010Snnnn 0iiiddddiiiiiiii"),
-    ("SBC #", "11110i01011Snnnn 0iiiddddiiiiiiii"),
-    ("SUB #", "11110i01101Snnnn 0iiiddddiiiiiiii"),
-    ("CMP #", "11110i011011nnnn 0iii1111iiiiiiii"),
-    ("RSB #", "11110i01110Snnnn 0iiiddddiiiiiiii"),
-    ("ADDW", "11110i100000nnnn 0iiiddddiiiiiiii"),
-    ("ADR", "11110i1000001111 0iiiddddiiiiiiii"),
-    ("SUBW", "11110i101010nnnn 0iiiddddiiiiiiii"),
-    ("MOVW", "11110i100100iiii 0iiiddddiiiiiiii"),
-    ("MOVT", "11110i101100iiii 0iiiddddiiiiiiii"),
-    ("SSAT", "111100110000nnnn 0iiiddddii0sssss"),
-    ("SSAT of a shifted", "111100110010nnnn 01iiddddii0sssss"),
-    ("SSAT16", "111100110010nnnn 0000dddd0000iiii"),
-    ("USAT", "111100111000nnnn 0iiiddddii0sssss"),
-    ("USAT of a shifted", "111100111010nnnn 01iiddddii0sssss"),
-    ("USAT16", "111100111010nnnn 0000dddd0000iiii"),
-    ("SBFX", "111100110100nnnn 00iiddddii000sss"),
-    ("UBFX", "111100111100nnnn 00iiddddii000sss"),
-    ("BFI", "111100110110nnnn 0i00ddddii011sss"),
-    ("BFC", "1111001101101111 0i00ddddii011sss"),
-    ("B", "11110Scccciiiiii 10J0Jiiiiiiiiiii"),
-    ("B far", "11110S0000000000 10J1Jiiiiiiiiiii"),
-    ("BL", "11110S0000000000 11J1Jiiiiiiiiiii"),
-    ("TBB", "111010001101nnnn 111100000000mmmm"),
-    ("TBH", "111010001101nnnn 111100000001mmmm"),
-    ("MRS APSR", "1111001111101111 1000dddd00000000"),
-    ("MSR APSR", "111100111000nnnn 1000110000000000"),
-    ("STRB", "111110000000nnnn tttt1PU1iiiiiiii"),
-    ("STRH", "111110000010nnnn tttt1PU1iiiiiiii"),
-    ("STR", "111110000100nnnn tttt1PU1iiiiiiii"),
-    ("STRB below", "111110000000nnnn tttt1100iiiiiiii"),
-    ("STRH far", "111110001010nnnn ttttiiiiiiiiiiii"),
-    ("STR indexed", "111110000100nnnn tttt000000iimmmm"),
-    ("STRB indexed", "111110000000nnnn tttt000000iimmmm"),
-    ("LDRB", "111110000001nnnn tttt1PU1iiiiiiii"),
-    ("LDRSB", "111110010001nnnn tttt1PU1iiiiiiii"),
-    ("LDRH", "111110000011nnnn tttt1PU1iiiiiiii"),
-    ("LDRSH", "111110010011nnnn tttt1PU1iiiiiiii"),
-    ("LDR", "111110000101nnnn tttt1PU1iiiiiiii"),
-    ("LDR far", "111110001101nnnn ttttiiiiiiiiiiii"),
-    ("LDRSB far", "111110011001nnnn ttttiiiiiiiiiiii"),
-    ("LDR below", "111110000101nnnn tttt1100iiiiiiii"),
-    ("LDR indexed", "111110000101nnnn tttt000000iimmmm"),
-    ("LDRSH indexed", "111110010011nnnn tttt000000iimmmm"),
-    ("LDR of PC", "11111000U1011111 ttttiiiiiiiiiiii"),
-    ("shift", "111110100TTSnnnn 1111dddd0000mmmm"),
-    ("SXTH", "1111101000001111 1111dddd10iimmmm"),
-    ("SXTAH", "111110100000nnnn 1111dddd10iimmmm"),
-    ("UXTH", "1111101000011111 1111dddd10iimmmm"),
-    ("UXTAH", "111110100001nnnn 1111dddd10iimmmm"),
-    ("SXTB16", "1111101000101111 1111dddd10iimmmm"),
-    ("SXTAB16", "111110100010nnnn 1111dddd10iimmmm"),
-    ("UXTB16", "1111101000111111 1111dddd10iimmmm"),
-    ("UXTAB16", "111110100011nnnn 1111dddd10iimmmm"),
-    ("SXTAB", "111110100100nnnn 1111dddd10iimmmm"),
-    ("UXTAB", "111110100101nnnn 1111dddd10iimmmm"),
-    ("ADD8 and the like", "111110101000nnnn 1111dddd0Hhhmmmm"),
-    ("ADD16 and the like", "111110101001nnnn 1111dddd0Hhhmmmm"),
-    ("ASX and the like", "111110101010nnnn 1111dddd0Hhhmmmm"),
-    ("SUB8 and the like", "111110101100nnnn 1111dddd0Hhhmmmm"),
-    ("SUB16 and the like", "111110101101nnnn 1111dddd0Hhhmmmm"),
-    ("SAX and the like", "111110101110nnnn 1111dddd0Hhhmmmm"),
-    ("QADD and the like", "111110101000nnnn 1111dddd10iimmmm"),
-    ("REV and the like", "111110101001mmmm 1111dddd10iimmmm"),
-    ("SEL", "111110101010nnnn 1111dddd1000mmmm"),
-    ("CLZ", "111110101011mmmm 1111dddd1000mmmm"),
-    ("MLA", "111110110000nnnn aaaadddd0000mmmm"),
-    ("MUL", "111110110000nnnn 1111dddd0000mmmm"),
-    ("MLS", "111110110000nnnn aaaadddd0001mmmm"),
-    ("SMLAxy", "111110110001nnnn aaaadddd00xymmmm"),
-    ("SMULxy", "111110110001nnnn 1111dddd00xymmmm"),
-    ("SMLAD", "111110110010nnnn aaaadddd000xmmmm"),
-    ("SMUAD", "111110110010nnnn 1111dddd000xmmmm"),
-    ("SMLAW", "111110110011nnnn aaaadddd000xmmmm"),
-    ("SMULW", "111110110011nnnn 1111dddd000xmmmm"),
-    ("SMLSD", "111110110100nnnn aaaadddd000xmmmm"),
-    ("SMUSD", "111110110100nnnn 1111dddd000xmmmm"),
-    ("SMMLA", "111110110101nnnn aaaadddd000rmmmm"),
-    ("SMMUL", "111110110101nnnn 1111dddd000rmmmm"),
-    ("SMMLS", "111110110110nnnn aaaadddd000rmmmm"),
-    ("USADA8", "111110110111nnnn aaaadddd0000mmmm"),
-    ("USAD8", "111110110111nnnn 1111dddd0000mmmm"),
-    ("SMULL", "111110111000nnnn lllldddd0000mmmm"),
-    ("SDIV", "111110111001nnnn 1111dddd1111mmmm"),
-    ("UMULL", "111110111010nnnn lllldddd0000mmmm"),
-    ("UDIV", "111110111011nnnn 1111dddd1111mmmm"),
-    ("SMLAL", "111110111100nnnn lllldddd0000mmmm"),
-    ("SMLALxy", "111110111100nnnn lllldddd10xymmmm"),
-    ("SMLALD", "111110111100nnnn lllldddd110xmmmm"),
-    ("SMLSLD", "111110111101nnnn lllldddd110xmmmm"),
-    ("UMLAL", "111110111110nnnn lllldddd0000mmmm"),
-    ("UMAAL", "111110111110nnnn lllldddd0110mmmm"),
-];
-
-/// Forms of the floating-point unit of every core. z: doubles, where there are some, whose registers are d0 to d15.
-const FLOAT: &[(&str, &str)] = &[
-    ("VMLA, VMLS", "111011100D00ffff gggg101zNSM0hhhh"),
-    ("VNMLA, VNMLS", "111011100D01ffff gggg101zNSM0hhhh"),
-    ("VMUL, VNMUL", "111011100D10ffff gggg101zNSM0hhhh"),
-    ("VADD, VSUB", "111011100D11ffff gggg101zNSM0hhhh"),
-    ("VDIV", "111011101D00ffff gggg101zN0M0hhhh"),
-    ("VFNMA, VFNMS", "111011101D01ffff gggg101zNSM0hhhh"),
-    ("VFMA, VFMS", "111011101D10ffff gggg101zNSM0hhhh"),
-    ("VMOV #", "111011101D11iiii gggg101z0000iiii"),
-    ("VMOV, VABS", "111011101D110000 gggg101zS1M0hhhh"),
-    ("VNEG, VSQRT", "111011101D110001 gggg101zS1M0hhhh"),
-    ("VCVT of a half", "111011101D110010 gggg1010S1M0hhhh"),
-    ("VCVT to a half", "111011101D110011 gggg1010S1M0hhhh"),
-    ("VCMP", "111011101D110100 gggg101zE1M0hhhh"),
-    ("VCMP with zero", "111011101D110101 gggg101zE1000000"),
-    ("VCVT of an integer", "111011101D111000 gggg101zS1M0hhhh"),
-    ("VCVT to an integer", "111011101D11110S gggg101zR1M0hhhh"),
-    ("VCVT to fixed point", "111011101D11111S gggg101z11i0iiii"),
-    ("VMOV to a core register", "111011100001ffff tttt1010N0010000"),
-    ("VMOV of a core register", "111011100000ffff tttt1010N0010000"),
-    ("VMOV of two", "111011000100uuuu tttt10110001hhhh"),
-    ("VMOV to two", "111011000101uuuu tttt101000010hhh"),
-    ("VMRS", "1110111011110001 tttt101000010000"),
-    ("VMRS to APSR", "1110111011110001 1111101000010000"),
-    ("VMSR", "1110111011100001 tttt101000010000"),
-    ("VLDR", "11101101UD01nnnn gggg101ziiiiiiii"),
-    ("VSTR", "11101101UD00nnnn gggg101ziiiiiiii"),
-    ("VLDM", "111011001DW1nnnn 0ggg101000000ii1"),
-    ("VLDMDB", "111011010D11nnnn 0ggg101000000ii1"),
-    ("VSTM", "111011001DW0nnnn 0ggg101000000ii1"),
-];
-
-/// Those of FPv5, which know no condition.
-const FLOAT_5: &[(&str, &str)] = &[
-    ("VSEL", "111111100DCCffff gggg101zN0M0hhhh"),
-    ("VMAXNM, VMINNM", "111111101D00ffff gggg101zNSM0hhhh"),
-    ("VRINTA and the like", "111111101D1110RR gggg101z01M0hhhh"),
-    ("VCVTA and the like", "111111101D1111RR gggg101zS1M0hhhh"),
-    ("VRINTR, VRINTZ", "111011101D110110 gggg101zS1M0hhhh"),
-    ("VRINTX", "111011101D110111 gggg101z01M0hhhh"),
-];
-
-/// Those between singles and doubles.
-const FLOAT_DOUBLE: &[(&str, &str)] = &[("VCVT of doubles", "111011101D110111 gggg101z11M0hhhh")];
 
 /// What a core holds.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! Runs, and what happens during one, wherever it is.
 
 use serde::{Deserialize, Serialize};
+use tilewright_protocol::Border;
 use tilewright_report::{Diagnostic, Mode};
 
 /// What the emulator is asked: to run a plan on the emulated board and to watch all its layers. Buffers: the
@@ -30,9 +31,18 @@ pub enum RunEvent {
     Console(String),
     /// It has ended: its result waits to be read and compared. Buffers: those of
     /// [`ImportRequest::Judge`](super::ImportRequest::Judge) but for the input.
-    Ended,
+    Ended(Recording),
     /// It came to no result.
     Failed(Diagnostic),
+}
+
+/// What SRAM held where steps of the core ended, or the first of them; empty if that was not recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// Bytes of SRAM that the plan uses.
+    pub bytes: u32,
+    /// The borders, in order.
+    pub borders: Vec<Border>,
 }
 
 /// How far the board is.

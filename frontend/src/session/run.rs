@@ -85,7 +85,7 @@ impl Session {
 
     /// Keeps what came with the end of a run.
     pub fn keep_result(&mut self, event: &Event, buffers: &[Uint8Array]) {
-        if let Event::Board(_, RunEvent::Ended | RunEvent::Failed(_)) = event {
+        if let Event::Board(_, RunEvent::Ended(_) | RunEvent::Failed(_)) = event {
             self.run.watched = None;
             self.run.result = buffers.to_vec();
             // Memory that a worker took it gives back only at its end.

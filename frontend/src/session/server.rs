@@ -14,7 +14,7 @@ use yew::Callback;
 
 use super::fetch;
 use super::link::text_of;
-use crate::message::{RunEvent, RunRequest, RunningOf, trouble};
+use crate::message::{Recording, RunEvent, RunRequest, RunningOf, trouble};
 use crate::state::Server;
 use tilewright_report::{Diagnostic, Mode};
 
@@ -258,11 +258,11 @@ async fn result(id: &str, is_sampled: bool) -> Result<Said, Diagnostic> {
     let status = fetch::body(&response).await.map_err(|error| lost(&error))?;
     let none = Uint8Array::new_with_length(0);
     if is_sampled {
-        return Ok((RunEvent::Ended, vec![status, none]));
+        return Ok((RunEvent::Ended(Recording::default()), vec![status, none]));
     }
     let layers = match fetch::response(&format!("api/runs/{id}/layers"), &get()).await {
         Ok(response) if response.ok() => fetch::body(&response).await.unwrap_or_default(),
         _ => none,
     };
-    Ok((RunEvent::Ended, vec![status, layers]))
+    Ok((RunEvent::Ended(Recording::default()), vec![status, layers]))
 }

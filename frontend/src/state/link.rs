@@ -29,7 +29,17 @@ impl State {
         let sparsity = self.quantising.sparsity;
         let explore = self.explore.spec.as_ref().filter(|_| view == View::Explore);
         let explore = explore.map(|spec| (**spec).clone());
-        Fragment { model, settings, view, calibration, is_random, sparsity, period_ms, explore }
+        Fragment {
+            model,
+            settings,
+            view,
+            is_embedded: self.is_embedded,
+            calibration,
+            is_random,
+            sparsity,
+            period_ms,
+            explore,
+        }
     }
 }
 

@@ -71,6 +71,8 @@ pub struct State {
     pub period_ms: Option<u64>,
     /// The view that is maximised.
     pub view: View,
+    /// Whether that view is all of the page.
+    pub is_embedded: bool,
     /// Light or dark.
     pub theme: Theme,
     /// The open model.

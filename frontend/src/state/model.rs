@@ -85,7 +85,7 @@ impl State {
         if fragment == self.fragment() {
             return;
         }
-        self.view = fragment.view;
+        (self.view, self.is_embedded) = (fragment.view, fragment.is_embedded);
         if let Some(spec) = &fragment.explore {
             self.explore.spec = Some(Rc::new(spec.clone()));
         }

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use super::{Doer, Effect, Event, Job, Kept, Origin, Place, State};
 use crate::message::{
-    Comparison, PlanFacts, ReferenceFacts, RunEvent, RunRequest, RunResult, RunningOf, trouble,
+    Comparison, PlanFacts, Recording, ReferenceFacts, RunEvent, RunRequest, RunResult, RunningOf,
+    trouble,
 };
 use tilewright_report::{Diagnostic, Mode};
 
@@ -104,6 +105,8 @@ pub struct Run {
     pub note: Option<String>,
     /// The last outcome of this model.
     pub outcome: Option<Rc<Outcome>>,
+    /// What SRAM held during it.
+    recording: Rc<Recording>,
     /// What runs, and the reference's answer to its input.
     subject: Option<(Rc<PlanFacts>, Rc<ReferenceFacts>)>,
 }
@@ -132,6 +135,8 @@ pub struct Outcome {
     pub result: RunResult,
     /// How its layers compare; nothing if they could not be compared.
     pub comparison: Option<Comparison>,
+    /// What SRAM held.
+    pub recording: Rc<Recording>,
 }
 
 impl PartialEq for Outcome {
@@ -308,7 +313,8 @@ impl State {
                 self.end(request);
                 self.run_failed(trouble);
             }
-            RunEvent::Ended => {
+            RunEvent::Ended(recording) => {
+                self.run.recording = Rc::new(recording);
                 self.took_ms = self.end(request).or(self.took_ms);
                 let Some((plan, _)) = &self.run.subject else { return };
                 let settings = plan.settings.clone();
@@ -341,6 +347,8 @@ impl State {
             (None, None) => "The run ended".to_owned(),
         };
         self.run.console.clone_from(&result.console);
-        self.run.outcome = Some(Rc::new(Outcome { plan, reference, result, comparison }));
+        let recording = std::mem::take(&mut self.run.recording);
+        self.run.outcome =
+            Some(Rc::new(Outcome { plan, reference, result, comparison, recording }));
     }
 }

@@ -14,6 +14,8 @@ pub enum View {
     Tiles,
     /// What lies where when.
     Memory,
+    /// What each byte of SRAM holds at each step.
+    Film,
     /// Strategies as columns.
     Compare,
     /// Two plans, operator by operator.
@@ -38,12 +40,13 @@ pub enum View {
 
 impl View {
     /// All of them, in the order of the tabs.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::All,
         Self::Overview,
         Self::Graph,
         Self::Tiles,
         Self::Memory,
+        Self::Film,
         Self::Schedule,
         Self::Roofline,
         Self::Layers,
@@ -65,6 +68,7 @@ impl View {
             Self::Graph => "graph",
             Self::Tiles => "tiles",
             Self::Memory => "memory",
+            Self::Film => "film",
             Self::Schedule => "schedule",
             Self::Roofline => "roofline",
             Self::Compare => "compare",
@@ -87,6 +91,7 @@ impl View {
             Self::Graph => "Graph",
             Self::Tiles => "Tiles",
             Self::Memory => "Memory",
+            Self::Film => "Film",
             Self::Schedule => "Schedule",
             Self::Roofline => "Roofline",
             Self::Compare => "Compare",

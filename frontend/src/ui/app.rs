@@ -18,6 +18,7 @@ use super::exits::ExitsSection;
 use super::explore::ExplorePanel;
 use super::explore_beside::Opened;
 use super::files::{Purpose, Read, read_files};
+use super::film::FilmPanel;
 use super::firmware::FirmwarePanel;
 use super::graph::GraphPanel;
 use super::header::Header;
@@ -168,20 +169,25 @@ impl Component for App {
         let shows_one = model.is_some() || state.view == View::Explore;
         let view = if shows_one { state.view } else { View::All };
         let has_exits = model.as_deref().is_some_and(has_exits);
+        let class = classes!("page", state.is_embedded.then_some("embedded"));
+        let whole = Fragment { is_embedded: false, ..state.fragment() };
+        let whole = state.is_embedded.then(|| format!("#{}", whole.text()));
         html! {
-            <div class="page" data-testid="page">
-                <a class="skip" href="#main"
-                    onclick={Callback::from(|event: MouseEvent| { event.prevent_default(); focus_main(); })}>
-                    { "Skip to the panels" }
-                </a>
+            <div {class} data-testid="page">
                 { patterns() }
-                <Header boards={Rc::clone(&state.boards)} strategies={Rc::clone(&state.strategies)}
-                    obstacles={Rc::clone(&state.obstacles)}
-                    settings={state.settings.now().clone()} {has_exits} can_undo={state.settings.can_undo()}
-                    can_redo={state.settings.can_redo()}
-                    origin={model.as_ref().map(|model| model.origin.clone())} {view}
-                    theme={state.theme} on={self.on.clone()} on_files={self.on_files.clone()}
-                    on_share={ctx.link().callback(|()| Msg::Share)} />
+                if !state.is_embedded {
+                    <a class="skip" href="#main"
+                        onclick={Callback::from(|event: MouseEvent| { event.prevent_default(); focus_main(); })}>
+                        { "Skip to the panels" }
+                    </a>
+                    <Header boards={Rc::clone(&state.boards)} strategies={Rc::clone(&state.strategies)}
+                        obstacles={Rc::clone(&state.obstacles)}
+                        settings={state.settings.now().clone()} {has_exits} can_undo={state.settings.can_undo()}
+                        can_redo={state.settings.can_redo()}
+                        origin={model.as_ref().map(|model| model.origin.clone())} {view}
+                        theme={state.theme} on={self.on.clone()} on_files={self.on_files.clone()}
+                        on_share={ctx.link().callback(|()| Msg::Share)} />
+                }
                 <main id="main" tabindex="-1" class={classes!("main", format!("view-{}", view.id()))}>
                     { self.troubles() }
                     { match &model {
@@ -195,7 +201,7 @@ impl Component for App {
                     } }
                 </main>
                 <StatusLine tasks={state.tasks.clone()} said={state.said.clone()}
-                    took_ms={state.took_ms} runs_on={state.runs_on()} on={self.on.clone()} />
+                    took_ms={state.took_ms} runs_on={state.runs_on()} {whole} on={self.on.clone()} />
                 <FitDialog fit={state.fit.clone()} doing={state.task(Job::Fit).map(|task| task.text.clone())}
                     trouble={state.trouble(Place::Fit).cloned()} on={self.on.clone()} />
                 <PapersDialog papers={state.papers.clone()}
@@ -309,6 +315,12 @@ impl App {
                         <Later>
                             <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit}
                                 {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
+                        </Later>
+                    }
+                    if shows(View::Film) {
+                        <Later>
+                            <FilmPanel plan={Rc::clone(plan)} run={run.clone()} {selected} theme={state.theme}
+                                {is_stale} on={on.clone()} is_maximised={view == View::Film} />
                         </Later>
                     }
                     if shows(View::Schedule) {
@@ -439,7 +451,7 @@ impl App {
         let on = ctx.link().callback(|event| Msg::Happened(Message { event, buffers: Vec::new() }));
         spawn_local(async move {
             let said = match JsFuture::from(promise).await {
-                Ok(_) => "Link copied",
+                Ok(_) => "Link copied. For an iframe, write embed= in place of view=",
                 Err(_) => "The browser did not allow copying: copy the address of this page",
             };
             on.emit(Event::Say(said.to_owned()));

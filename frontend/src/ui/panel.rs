@@ -41,7 +41,7 @@ pub fn Panel(props: &Props) -> Html {
                 <h2 id={heading}>{ view.title() }</h2>
                 <div class="panel-actions">
                     { props.actions.clone() }
-                    <button type="button" class="quiet icon-button" title={label} aria-label={label}
+                    <button type="button" class="quiet icon-button maximise" title={label} aria-label={label}
                         onclick={move |_| on.emit(Event::Show(next))}>
                         { icon(glyph) }
                     </button>

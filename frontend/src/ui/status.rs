@@ -14,6 +14,8 @@ pub struct Props {
     pub took_ms: Option<f64>,
     /// Where the next run is.
     pub runs_on: RunsOn,
+    /// The address of the whole page, if this is only a view of it.
+    pub whole: Option<String>,
     pub on: Callback<Event>,
 }
 
@@ -58,7 +60,13 @@ pub fn StatusLine(props: &Props) -> Html {
                 }
                 { for props.tasks.iter().map(|task| task_line(task, &props.on)) }
             </div>
-            <span class="emulator" data-testid="emulator">{ emulator }</span>
+            if let Some(whole) = &props.whole {
+                <a class="emulator" href={whole.clone()} target="_blank" rel="noopener" data-testid="whole">
+                    { "Open in Tilewright" }
+                </a>
+            } else {
+                <span class="emulator" data-testid="emulator">{ emulator }</span>
+            }
             <p class="visually-hidden" aria-live="polite" role="status">{ &props.said }</p>
         </footer>
     }

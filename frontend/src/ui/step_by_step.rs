@@ -2,25 +2,21 @@
 
 use std::rc::Rc;
 
-use gloo::timers::callback::Interval;
 use tilewright_report::short_name;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use super::chart::use_width;
 use super::choice::Choice;
-use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::legend;
+use super::player::{keys, player, use_ticks};
 use super::save::save_buttons;
 use super::step_by_step_drawing::{Links, drawing};
 use crate::message::PlanSettings;
 use crate::state::{Event, Plans, Selection, View};
 use crate::view_model::compare::columns;
 use crate::view_model::figures;
-use crate::view_model::step_by_step::{
-    Move, Side, Walk, holds_parts_only, lines, pace_ms, sides, step,
-};
+use crate::view_model::step_by_step::{Move, Side, Walk, holds_parts_only, lines, sides, step};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -33,15 +29,6 @@ pub struct Props {
     pub selected: Selection,
     pub is_maximised: bool,
     pub on: Callback<Event>,
-}
-
-impl Reducible for Walk {
-    /// A move, and how many operators there are.
-    type Action = (Move, usize);
-
-    fn reduce(self: Rc<Self>, (by, operators): Self::Action) -> Rc<Self> {
-        Rc::new(self.moved(by, operators))
-    }
 }
 
 #[component]
@@ -57,7 +44,8 @@ pub fn WalkPanel(props: &Props) -> Html {
     let own = shown.iter().any(|side| side.plan.settings == props.settings);
     let walk = use_reducer(Walk::default);
     let now = Walk { at: walk.at.min(operators.saturating_sub(1)), ..*walk };
-    use_ticks(&walk, now, operators, own.then(|| props.on.clone()));
+    let hovers = props.on.reform(|at| Event::Hover(Selection::layer(at)));
+    use_ticks(&walk, now, operators, own.then_some(hovers));
     use_selection(&walk, props.selected.layer.filter(|_| own), operators);
     let node = use_node_ref();
     let width = use_width(node.clone(), shown.len() == 2);
@@ -96,7 +84,7 @@ pub fn WalkPanel(props: &Props) -> Html {
             <div class="walk-controls">
                 { picker("before", "Before", before, &planned, &picked) }
                 { picker("after", "After", after, &planned, &picked) }
-                { controls(now, last, &go) }
+                { player(now, last, "Operator", "walk", &go) }
             </div>
             <div class="chart walk" ref={node.clone()} tabindex="0" role="application"
                 aria-roledescription="animation" data-testid="walk" onkeydown={keys(&go)}
@@ -137,29 +125,6 @@ fn key_of(sides: [&Side; 2]) -> Vec<(&'static str, AttrValue)> {
     key
 }
 
-/// Plays; `on` is told which operator is shown.
-#[hook]
-fn use_ticks(
-    walk: &UseReducerHandle<Walk>,
-    now: Walk,
-    operators: usize,
-    on: Option<Callback<Event>>,
-) {
-    let walk = walk.dispatcher();
-    use_effect_with((now.is_playing, operators), move |(is_playing, operators)| {
-        let operators = *operators;
-        let ticks = is_playing.then(|| {
-            Interval::new(pace_ms(operators), move || walk.dispatch((Move::Tick, operators)))
-        });
-        move || drop(ticks)
-    });
-    use_effect_with(now, move |now| {
-        if let Some(on) = on.filter(|_| now.is_playing) {
-            on.emit(Event::Hover(Selection::layer(now.at)));
-        }
-    });
-}
-
 /// Goes where other panels select an operator.
 #[hook]
 fn use_selection(walk: &UseReducerHandle<Walk>, selected: Option<usize>, operators: usize) {
@@ -192,48 +157,6 @@ fn picker(
             <Choice {id} value={shown.strategy.clone()} {options} {on_choose} />
         </div>
     }
-}
-
-fn controls(walk: Walk, last: usize, go: &Callback<Move>) -> Html {
-    let button = |by: Move, glyph: Glyph, title: &'static str, id: &'static str| {
-        html! {
-            <button type="button" class="quiet icon-button" {title} aria-label={title}
-                data-testid={id} onclick={go.reform(move |_| by)}>
-                { icon(glyph) }
-            </button>
-        }
-    };
-    let (glyph, title) =
-        if walk.is_playing { (Glyph::Pause, "Pause") } else { (Glyph::Play, "Play") };
-    let moved = go.clone();
-    let oninput = Callback::from(move |event: InputEvent| {
-        let input: Option<HtmlInputElement> = event.target_dyn_into();
-        if let Some(place) = input.and_then(|input| input.value().parse().ok()) {
-            moved.emit(Move::To(place));
-        }
-    });
-    let text = format!("Operator {} of {}", walk.at + 1, last + 1);
-    html! {
-        <div class="walk-player">
-            { button(Move::Back, Glyph::Back, "One operator back", "walk-back") }
-            { button(Move::Toggle, glyph, title, "walk-play") }
-            { button(Move::Next, Glyph::On, "One operator on", "walk-on") }
-            <input type="range" min="0" max={last.to_string()} step="1" value={walk.at.to_string()}
-                aria-label="Operator" aria-valuetext={text.clone()} data-testid="walk-scrub" {oninput} />
-            <output class="detail" data-testid="walk-at">{ text }</output>
-        </div>
-    }
-}
-
-fn keys(go: &Callback<Move>) -> Callback<KeyboardEvent> {
-    let go = go.clone();
-    Callback::from(move |event: KeyboardEvent| {
-        let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key());
-        if let Some(by) = Move::of_key(&event.key()).filter(|_| is_plain) {
-            event.prevent_default();
-            go.emit(by);
-        }
-    })
 }
 
 /// What is said aloud at an operator; the panel says the rest.

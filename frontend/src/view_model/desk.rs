@@ -220,7 +220,8 @@ mod tests {
         let measurement = measurement(&[100, 200, 300]);
         let (plan, reference) = (Rc::clone(&measurement.plan), Rc::clone(&measurement.reference));
         let result = RunResult { cycles: Cycles(500).into(), ..fixture::result(Vec::new()) };
-        let run = Outcome { plan, reference, result, comparison: None };
+        let recording = Rc::default();
+        let run = Outcome { plan, reference, result, comparison: None, recording };
         let facts = facts(&measurement, Some(&run));
         let fact = facts.iter().find(|fact| fact.id == "emulated").unwrap();
         assert!(fact.detail.contains("the board is 20 % over it"), "{}", fact.detail);

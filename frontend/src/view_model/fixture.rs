@@ -4,8 +4,9 @@ use tilewright_board::Board;
 use tilewright_desk::{Answer, Greeting, LayerTime, MeasuredOn};
 use tilewright_plan::{Bytes, CyclePoint, Cycles, Hertz, LaneKind, Micros, Space};
 use tilewright_report::{
-    Counts, Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, Mode, Occupancy, OutputValues,
-    PlacedTensor, PlanReport, RunResult, Slice, SliceKind, Tier, Timeline, Traffic, Way,
+    Came, Counts, Held, Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, Mode, Occupancy,
+    OutputValues, PlacedTensor, PlanReport, RunResult, Slice, SliceKind, Stay, Tier, Timeline,
+    Traffic, Way,
 };
 
 use super::layers::Family;
@@ -185,12 +186,22 @@ pub fn plan() -> PlanFacts {
 }
 
 fn occupancy() -> Occupancy {
-    let mut occupancy = Occupancy::default();
-    for (at, bytes) in [(0, [48, 0, 0]), (2_160, [42, 0, 0]), (4_320, [10, 0, 10]), (6_480, [0; 3])]
-    {
-        occupancy.note(CyclePoint(at), bytes);
-    }
-    occupancy
+    let stays = [
+        (0, [0, 16], [0, 2_160], Held::Inputs, Came::Given),
+        (0, [16, 48], [0, 4_320], Held::Inputs, Came::Computed),
+        (1, [0, 10], [2_160, 6_480], Held::Inputs, Came::Computed),
+        (2, [16, 26], [4_320, 6_480], Held::Results, Came::Computed),
+    ];
+    let stay = |(layer, bytes, time, held, came): (u16, [u64; 2], [u64; 2], _, _)| Stay {
+        from: bytes[0],
+        to: bytes[1],
+        since: CyclePoint(time[0]),
+        until: CyclePoint(time[1]),
+        layer,
+        held,
+        came,
+    };
+    Occupancy::of(stays.map(stay).to_vec())
 }
 
 /// Weights in flash, read there by the core.

@@ -17,6 +17,8 @@ pub struct Fragment {
     pub settings: PlanSettings,
     /// The view that is maximised.
     pub view: View,
+    /// Whether that view is all of the page: it stands within a page of somebody else.
+    pub is_embedded: bool,
     /// How ranges follow from values; empty for the usual.
     pub calibration: String,
     /// Whether the model is quantised on made-up samples, though others came with it.
@@ -87,7 +89,10 @@ impl Fragment {
                     fragment.sparsity = within(&value, MOST_SPARSITY.into()).unwrap_or_default();
                 }
                 "explore" => fragment.explore = Some(ExploreSpec::parse(&value)),
-                "view" => fragment.view = View::from_id(&value).unwrap_or_default(),
+                "view" | "embed" => {
+                    fragment.view = View::from_id(&value).unwrap_or_default();
+                    fragment.is_embedded = key == "embed";
+                }
                 _ => {}
             }
         }
@@ -125,7 +130,9 @@ impl Fragment {
         push("samples", if self.is_random { RANDOM } else { "" });
         push("sparsity", &text(Some(self.sparsity).filter(|s| *s > 0).map(u64::from)));
         push("explore", &self.explore.as_ref().map(ExploreSpec::text).unwrap_or_default());
-        if self.view != View::default() {
+        if self.is_embedded {
+            push("embed", self.view.id());
+        } else if self.view != View::default() {
             push("view", self.view.id());
         }
         pairs.join("&")
@@ -228,6 +235,7 @@ mod tests {
                 ..PlanSettings::default()
             },
             view: View::Memory,
+            is_embedded: false,
             calibration: "percentile=99.9".to_owned(),
             is_random: true,
             sparsity: 805,
@@ -235,6 +243,9 @@ mod tests {
             explore: Some(ExploreSpec::parse("m:open,vww;b:a;s:auto;x:flash;per:board")),
         };
         assert_eq!(Fragment::parse(&format!("#{}", fragment.text())), fragment);
+        let embedded = Fragment { is_embedded: true, ..fragment };
+        assert!(embedded.text().ends_with("&embed=memory"), "{}", embedded.text());
+        assert_eq!(Fragment::parse(&embedded.text()), embedded);
         assert_eq!(Fragment::parse(""), Fragment::default());
         assert_eq!(Fragment::default().text(), "");
     }

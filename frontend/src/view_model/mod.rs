@@ -7,6 +7,7 @@ pub mod desk;
 pub mod energy_and_wear;
 pub mod explore;
 pub mod figures;
+pub mod film;
 pub mod firmware;
 #[cfg(test)]
 pub(crate) mod fixture;

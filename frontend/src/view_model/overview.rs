@@ -260,6 +260,7 @@ mod tests {
             }),
             result: RunResult { latency_us: Micros(33.0).into(), ..fixture::result(Vec::new()) },
             comparison: None,
+            recording: std::rc::Rc::default(),
         };
         let detail = |run: &Outcome| {
             let facts = overview(&plan, &board, Some(run)).facts;

@@ -364,6 +364,7 @@ mod tests {
             reference: Rc::new(reference()),
             result: fixture::result(outputs),
             comparison,
+            recording: Rc::default(),
         }
     }
 

@@ -10,12 +10,13 @@ use tilewright_app::{
     Cancel, Diagnostic, Host, News, PlanFile, Progress, RunOptions, RunResult, encoded_layers,
     run_image,
 };
+use tilewright_plan::Space;
 use tilewright_protocol::{Collector, Job, Response, RunOutcome};
 use tilewright_report::sentence;
 
 use super::Outcome;
 use super::plan::ours;
-use crate::message::{RunEvent, RunRequest, RunningOf};
+use crate::message::{Recording, RunEvent, RunRequest, RunningOf};
 
 /// Time between two words of progress: each makes the page draw.
 const BETWEEN_WORDS: Duration = Duration::from_millis(100);
@@ -60,13 +61,15 @@ pub fn run(
     let payload = file.int8_payload("input", &input)?;
     let limits: Vec<u32> = request.limit_us.into_iter().collect();
     let usual = RunOptions::of_frames(file.frames());
-    let options = RunOptions { mode: request.mode, limits: &limits, ..usual };
+    let options = RunOptions { mode: request.mode, limits: &limits, records: true, ..usual };
     let host = EmulatorHost { firmware, around: around.clone(), cancel: Cancel::default() };
     let done = run_image(&options, &board, &file, &payload, true, &host)?;
     let status = serde_json::to_vec(&Status { result: &done.result });
     let status = status.map_err(|error| ours("result", &error))?;
     let layers = encoded_layers(done.layers.as_deref().unwrap_or_default());
-    Ok((RunEvent::Ended, vec![status, layers]))
+    let bytes = u32::try_from(file.image().space_bytes(Space::Arena)).unwrap_or_default();
+    let recording = Recording { bytes, borders: done.borders };
+    Ok((RunEvent::Ended(recording), vec![status, layers]))
 }
 
 /// This worker as the application's host, for one run. Whoever wants an end to it ends the worker.

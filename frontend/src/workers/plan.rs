@@ -5,7 +5,7 @@ use tilewright_image::{Checks, store_bytes, stores};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Io, Kernel, Space, Work};
 use tilewright_planner::{Options, Planned, Planning, Progress, Strategy};
-use tilewright_report::{MemoryMap, PlacedTensor, sentence};
+use tilewright_report::{MemoryMap, Occupancy, PlacedTensor, sentence};
 
 use tilewright_app::{
     Blame, Diagnostic, RemedyWork, Resolved, checks_of, no_plan, plan_image, prove, resolve,
@@ -157,7 +157,7 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     };
     if is_compared {
         planned.timeline.slices.clear();
-        planned.occupancy.clear();
+        planned.occupancy = Occupancy::default();
     }
     let checks = checks.map(|checks| checks::facts(&checks, &board));
     let tiled = planned.tiled.as_deref();

@@ -1,10 +1,10 @@
-//! What of the arena is held over time: bytes from the start of the step that writes them to the end
+//! What lies where in the arena over time: bytes from the start of the step that writes them to the end
 //! of the last that reads them, before they are written again.
 
 use std::ops::Range;
 
 use tilewright_plan::{CyclePoint, Instruction, Plan, Program, Role, Space, Step, View};
-use tilewright_report::{Held, Occupancy, Slice, Timeline};
+use tilewright_report::{Came, Held, Occupancy, Slice, SliceKind, Stay, Timeline};
 
 /// What of SRAM is held while the plan's first program that is not a boot program runs as a timeline
 /// says. What nothing in the program writes, such as the input, is held from its frame's beginning;
@@ -95,8 +95,7 @@ struct Segment {
     layer: u16,
     /// What it was read as.
     held: Option<Held>,
-    /// Whether nothing in the program has written it.
-    is_given: bool,
+    came: Came,
 }
 
 struct Arena {
@@ -104,8 +103,7 @@ struct Arena {
     segments: Vec<Segment>,
     /// When each frame begins and ends.
     frames: Vec<[CyclePoint; 2]>,
-    /// When, what for, bytes, and whether they are taken or given back.
-    changes: Vec<(CyclePoint, Held, u64, bool)>,
+    stays: Vec<Stay>,
 }
 
 impl Arena {
@@ -119,7 +117,7 @@ impl Arena {
             let [begin, end] = &mut frames[frame];
             (*begin, *end) = ((*begin).min(slice.start), (*end).max(slice.end));
         }
-        Self { segments: Vec::new(), frames, changes: Vec::new() }
+        Self { segments: Vec::new(), frames, stays: Vec::new() }
     }
 
     /// The numbers of what lies in `bytes`, cut at its borders.
@@ -147,7 +145,7 @@ impl Arena {
             frame: slice.frame,
             layer: slice.layer,
             held: Some(held),
-            is_given: true,
+            came: Came::Given,
         };
         let mut gaps = Vec::new();
         let mut next = bytes[0];
@@ -159,7 +157,7 @@ impl Arena {
             next = segment.end;
             let own = &mut self.segments[number];
             // The host has written another frame's value meanwhile.
-            if segment.is_given && segment.frame < slice.frame {
+            if segment.came == Came::Given && segment.frame < slice.frame {
                 *own = Segment { start: segment.start, end: segment.end, ..new };
                 self.close(segment, new.since);
                 continue;
@@ -187,7 +185,7 @@ impl Arena {
             frame,
             layer,
             held: None,
-            is_given: false,
+            came: if slice.kind == SliceKind::Copy { Came::Brought } else { Came::Computed },
         };
         let within = self.within(bytes);
         let mut made = Vec::with_capacity(1);
@@ -224,14 +222,14 @@ impl Arena {
     fn close(&mut self, segment: Segment, next: CyclePoint) {
         let end = match (segment.held, self.frames.get(segment.frame as usize)) {
             (None, Some([_, end])) => segment.until.max(*end),
-            (Some(Held::Weights), Some([_, end])) if segment.is_given => *end,
+            (Some(Held::Weights), Some([_, end])) if segment.came == Came::Given => *end,
             _ => segment.until,
         };
-        let (end, bytes) = (end.min(next), segment.end - segment.start);
-        if end > segment.since {
+        let until = end.min(next);
+        if until > segment.since {
+            let Segment { start, end, since, layer, came, .. } = segment;
             let held = segment.held.unwrap_or(Held::Results);
-            self.changes.push((segment.since, held, bytes, true));
-            self.changes.push((end, held, bytes, false));
+            self.stays.push(Stay { from: start, to: end, since, until, layer, held, came });
         }
     }
 
@@ -239,16 +237,7 @@ impl Arena {
         for segment in std::mem::take(&mut self.segments) {
             self.close(segment, CyclePoint(u64::MAX));
         }
-        // What is given back at a time goes before what is taken.
-        self.changes.sort_by_key(|(at, _, _, is_taken)| (*at, *is_taken));
-        let mut occupancy = Occupancy::default();
-        let mut bytes = [0u64; Held::ALL.len()];
-        for (at, held, count, is_taken) in self.changes {
-            let of = &mut bytes[held as usize];
-            *of = if is_taken { *of + count } else { of.saturating_sub(count) };
-            occupancy.note(at, bytes);
-        }
-        occupancy
+        Occupancy::of(self.stays)
     }
 }
 

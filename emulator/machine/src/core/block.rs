@@ -97,8 +97,8 @@ fn carefully(engine: &mut impl Engine, address: u32, size: u32) {
 
 /// Whether what a block asks of registers holds; else that is a fault, which ends emulation.
 #[inline]
-fn is_aligned<E: Engine>(engine: &mut E, index: usize, address: u32) -> bool {
-    if E::FAULTS_UNALIGNED {
+fn is_aligned(engine: &mut impl Engine, index: usize, address: u32) -> bool {
+    if !alignment::are_foreseen(engine) {
         return true;
     }
     let asks = engine.machine().table.asks(index);

@@ -12,6 +12,7 @@ use crate::core::account::{Bucket, FlashCycles, between, sum};
 use crate::core::registers::Register;
 use crate::engine::Engine;
 use crate::machine::Machine;
+use crate::watch::recording;
 
 const INVOKE_BEGINS: u32 = 0;
 const INVOKE_ENDS: u32 = 1;
@@ -191,6 +192,9 @@ pub fn marked(engine: &mut impl Engine) {
             machine.marks.began = Some((counts, machine.account.cycles));
             machine.marks.invoke = Counts::default();
             machine.marks.slept = counts.wait_cycles.0;
+            if is_last {
+                recording::border(machine, None);
+            }
         }
         INVOKE_ENDS => {
             let counts = machine.account.counts();
@@ -303,6 +307,7 @@ fn step_ends(engine: &mut impl Engine, step: u32) {
         machine.marks.slept = slept;
     }
     watch(machine, 0, step);
+    recording::border(machine, Some(step));
 }
 
 /// Reads the places that are watched for a step that ended.

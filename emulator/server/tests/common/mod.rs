@@ -138,6 +138,7 @@ impl Execute for Puppet {
             },
             steps,
             copies: Vec::new(),
+            borders: Vec::new(),
             layers: Vec::new(),
             watched,
             console: b"ready 32\r\n".to_vec(),

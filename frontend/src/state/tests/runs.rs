@@ -1,7 +1,7 @@
 //! Runs: where they are, how they end.
 
 use super::*;
-use crate::message::{Comparison, LayerCheck, RunEvent, RunRequest, RunningOf};
+use crate::message::{Comparison, LayerCheck, Recording, RunEvent, RunRequest, RunningOf};
 use tilewright_report::Mode;
 
 #[test]
@@ -16,7 +16,7 @@ fn a_run_is_compared_layer_by_layer() {
     state.update(Event::Board(request, RunEvent::Console("ready\n".to_owned())));
     state.update(Event::Board(request, RunEvent::Note("known".to_owned())));
     assert_eq!(state.run.note.as_deref(), Some("known"));
-    let effects = state.update(Event::Board(request, RunEvent::Ended));
+    let effects = state.update(Event::Board(request, RunEvent::Ended(Recording::default())));
     assert_eq!(state.run.phase, Phase::Comparing);
     // A slider that is moved meanwhile does not disturb the comparison.
     let settings = PlanSettings { sram_bytes: Some(64), ..fixture::settings() };
@@ -40,7 +40,7 @@ fn a_stopped_run_says_nothing_more() {
     let effects = state.update(Event::Stop(Doer::Emulator));
     assert_eq!(effects, [Effect::StopRun]);
     assert_eq!(state.run.phase, Phase::Cancelled);
-    assert!(state.update(Event::Board(request, RunEvent::Ended)).is_empty());
+    assert!(state.update(Event::Board(request, RunEvent::Ended(Recording::default()))).is_empty());
     assert_eq!(state.run.phase, Phase::Cancelled);
     assert!(state.run.outcome.is_none() && state.tasks.is_empty());
 }
@@ -147,7 +147,7 @@ fn a_run_with_stores_begins_once_they_are_made_of_the_same_plan() {
     let request = request_of(&effects);
     let started = Effect::StartRun(request, RunsOn::Server, body);
     assert_eq!(effects, [Effect::Keep(Kept::Stores), started]);
-    let effects = state.update(Event::Board(request, RunEvent::Ended));
+    let effects = state.update(Event::Board(request, RunEvent::Ended(Recording::default())));
     assert!(effects.iter().any(
         |effect| matches!(effect, Effect::Judge(_, settings) if settings.strategy == "external")
     ));

@@ -30,7 +30,7 @@ pub fn buffers(plan: &PlanFacts) -> Option<Buffers> {
 /// Whether SRAM holds buffers instead of tensors.
 pub fn is_buffered(plan: &PlanFacts) -> bool {
     let has_tensors = plan.tensors.iter().any(|tensor| tensor.space == Space::Arena);
-    plan.memory.space == Space::Arena && !has_tensors && !plan.occupancy.changes().is_empty()
+    plan.memory.space == Space::Arena && !has_tensors && !plan.occupancy.stays().is_empty()
 }
 
 impl Buffers {
@@ -46,7 +46,6 @@ impl Buffers {
 mod tests {
     use super::*;
     use crate::view_model::fixture;
-    use tilewright_report::Occupancy;
 
     #[test]
     fn what_buffers_hold_is_told_where_no_tensor_lies_in_sram() {
@@ -55,11 +54,7 @@ mod tests {
         for tensor in &mut plan.tensors {
             tensor.space = Space::Card;
         }
-        let mut occupancy = Occupancy::default();
-        occupancy.note(CyclePoint(0), [16, 0, 0]);
-        occupancy.note(CyclePoint(10), [16, 32, 16]);
-        plan.occupancy = occupancy;
-        let words = buffers(&plan).unwrap().words(1.0);
-        assert!(words.contains("weights 32 B"), "{words}");
+        let words = buffers(&plan).unwrap().words(0.9);
+        assert!(words.contains("results 10 B"), "{words}");
     }
 }

@@ -33,7 +33,7 @@ impl HeldBytes {
             at_us: changes.iter().map(|change| micros(change.at)).collect(),
             bytes: changes.iter().map(|change| change.bytes).collect(),
             most: Vec::new(),
-            peak: occupancy.peak(),
+            peak: changes.iter().map(|change| change.bytes.iter().sum()).max().unwrap_or(0),
         };
         let mut below: Vec<u32> = (0..changes.len() as u32).collect();
         while below.len() > 1 {
@@ -118,11 +118,13 @@ impl HeldBytes {
 
 #[cfg(test)]
 mod tests {
+    use tilewright_report::{Came, Stay};
+
     use super::*;
 
     /// Changes at irregular times, from a generator: the same each time.
     fn many(count: u64) -> HeldBytes {
-        let mut occupancy = Occupancy::default();
+        let mut stays = Vec::new();
         let (mut state, mut at) = (7u32, 0u64);
         let mut next = |below: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -130,9 +132,18 @@ mod tests {
         };
         for _ in 0..count {
             at += 1 + next(50);
-            occupancy.note(CyclePoint(at), [next(1_000), next(1_000), next(1_000)]);
+            let (from, bytes, held) = (1_000 * next(9), 1 + next(1_000), next(3));
+            stays.push(Stay {
+                from,
+                to: from + bytes,
+                since: CyclePoint(at),
+                until: CyclePoint(at + 1 + next(200)),
+                layer: 0,
+                held: Held::ALL[held as usize],
+                came: Came::Computed,
+            });
         }
-        HeldBytes::of(&occupancy, Hertz(1_000_000))
+        HeldBytes::of(&Occupancy::of(stays), Hertz(1_000_000))
     }
 
     fn slowly(held: &HeldBytes, from: f64, to: f64) -> u64 {

@@ -1,0 +1,121 @@
+//! What a memory holds where steps end: the bytes that have changed since the border before.
+
+use tilewright_cpu::Memory;
+use tilewright_protocol::{Border, Change, MOST_RECORDED, Recorded, Response};
+
+use crate::machine::Machine;
+
+/// Bytes that are compared at most in a job: a second's work.
+const MOST_COMPARED: u64 = 2 << 30;
+/// Bytes that are alike between two changes without their becoming two: another change costs as much.
+const APART: usize = 8;
+
+/// The recording of a job.
+#[derive(Debug)]
+pub struct Recording {
+    address: u32,
+    /// What was there at the border before.
+    before: Vec<u8>,
+    /// Bytes of changes that may still be said.
+    left: u64,
+    /// Bytes that may still be compared.
+    to_compare: u64,
+}
+
+impl Recording {
+    /// Of a memory that a job names; nothing if it names none, or one that is not there.
+    pub fn of(recorded: Option<Recorded>, memories: &Memory) -> Option<Self> {
+        let Recorded { address, bytes } = recorded?;
+        memories.holds(address, bytes as usize).then(|| Self {
+            address,
+            before: vec![0; bytes as usize],
+            left: MOST_RECORDED,
+            to_compare: MOST_COMPARED,
+        })
+    }
+
+    /// What has changed; nothing if that is too much to say.
+    fn changes(&mut self, memories: &Memory) -> Option<Vec<Change>> {
+        let mut now = vec![0; self.before.len()];
+        self.to_compare = self.to_compare.checked_sub(now.len() as u64)?;
+        if !memories.read(self.address, &mut now) {
+            return None;
+        }
+        let changes = changes(&self.before, &now);
+        let said: usize = changes.iter().map(|change| change.bytes.len()).sum();
+        self.left = self.left.checked_sub(said as u64)?;
+        self.before = now;
+        Some(changes)
+    }
+}
+
+fn changes(before: &[u8], now: &[u8]) -> Vec<Change> {
+    let mut changes: Vec<[usize; 2]> = Vec::new();
+    let mut at = 0;
+    while let Some(next) = first_difference(&before[at..], &now[at..]) {
+        let start = at + next;
+        let length = before[start..].iter().zip(&now[start..]).take_while(|(a, b)| a != b).count();
+        at = start + length;
+        match changes.last_mut() {
+            Some([_, end]) if start - *end <= APART => *end = at,
+            _ => changes.push([start, at]),
+        }
+    }
+    let change =
+        |[start, end]: [usize; 2]| Change { offset: start as u32, bytes: now[start..end].to_vec() };
+    changes.into_iter().map(change).collect()
+}
+
+fn first_difference(before: &[u8], now: &[u8]) -> Option<usize> {
+    const TOGETHER: usize = 64;
+    let alike = before.chunks(TOGETHER).zip(now.chunks(TOGETHER)).take_while(|(a, b)| a == b);
+    let start = (alike.count() * TOGETHER).min(before.len());
+    let behind = before[start..].iter().zip(&now[start..]).position(|(a, b)| a != b);
+    behind.map(|behind| start + behind)
+}
+
+/// A border of the last frame: says what the recorded memory holds there, if one is recorded.
+pub fn border(machine: &mut Machine, step: Option<u32>) {
+    let Machine { recording, memories, .. } = machine;
+    let Some(this) = recording else { return };
+    if step.is_none() {
+        this.before.fill(0);
+    }
+    match this.changes(memories) {
+        Some(changes) => machine.say(Response::Border(Border { step, changes })),
+        None => machine.recording = None,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_lies_close_together_is_one_change() {
+        let (before, mut now) = (vec![0; 200], vec![0; 200]);
+        assert!(changes(&before, &now).is_empty());
+        for at in [0, 9, 70, 79, 199] {
+            now[at] = 1;
+        }
+        let seen: Vec<_> =
+            changes(&before, &now).iter().map(|c| (c.offset, c.bytes.len())).collect();
+        assert_eq!(seen, [(0, 10), (70, 10), (199, 1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn changes_lead_from_one_to_the_other(
+            pairs in proptest::collection::vec((0u8..3, 0u8..3), 0..300)
+        ) {
+            let (mut before, now): (Vec<u8>, Vec<u8>) = pairs.into_iter().unzip();
+            for change in changes(&before.clone(), &now) {
+                let start = change.offset as usize;
+                before[start..start + change.bytes.len()].copy_from_slice(&change.bytes);
+            }
+            prop_assert_eq!(before, now);
+        }
+    }
+}
