@@ -13,7 +13,7 @@ use tilewright_board::Board;
 use tilewright_formats::ModelFile;
 use tilewright_model::Store;
 use tilewright_model::quantise::{QuantiseOptions, UnknownRule};
-use tilewright_planner::{Integrity, Options, Strategy};
+use tilewright_planner::{Options, Strategy};
 use tilewright_protocol::Mode;
 
 use super::{Errand, Left, Pipeline};
@@ -148,14 +148,11 @@ impl Stages<'_> {
 
     fn run_options(&self, mode: Mode) -> RunOptions<'_> {
         RunOptions {
-            card: None,
-            integrity: Integrity::Trusted,
-            card_faults: &[],
-            limits: &[],
             comparing: Some(self.config.worker.wall),
             instructions: self.config.instructions,
             console_bytes: self.config.console_bytes,
             mode,
+            ..RunOptions::default()
         }
     }
 }
