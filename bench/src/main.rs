@@ -19,6 +19,7 @@ mod order;
 mod page;
 mod page_explore;
 mod page_models;
+mod page_runs;
 mod page_smoothness;
 mod peers;
 mod plans;
@@ -53,6 +54,8 @@ enum Command {
     Emulation,
     /// A thousand plans in view Explore in the browser: part of `page`
     PageExplore,
+    /// Runs that the page does itself: from the click to a result that is verified
+    PageRuns,
     /// Planning a large network for a card in the browser: part of `page`
     PageCard,
     /// Resident memory of the idle server
@@ -194,13 +197,14 @@ fn run(command: Command, json: bool) -> Result<Vec<goals::Figure>, String> {
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
-            measured.extend(page::running()?);
+            measured.extend(page_runs::figures()?);
             measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
             measured.extend(page_models::for_card()?);
             measured.extend(page_explore::figures()?);
         }
         Command::PageExplore => measured.extend(page_explore::figures()?),
+        Command::PageRuns => measured.extend(page_runs::figures()?),
         Command::PageCard => measured.extend(page_models::for_card()?),
         Command::Emulation => {
             measured.extend(emulation::speed()?);
@@ -213,7 +217,7 @@ fn run(command: Command, json: bool) -> Result<Vec<goals::Figure>, String> {
             measured.extend(reference::speed()?);
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
-            measured.extend(page::running()?);
+            measured.extend(page_runs::figures()?);
             measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
             measured.extend(page_models::for_card()?);

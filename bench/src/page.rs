@@ -31,18 +31,6 @@ const POINT: &str = "
     button.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
     button.focus();";
 
-/// Milliseconds from a click on Run to the end of the run, which has been compared with the reference.
-const RUN_TO_VERIFIED: &str = "
-    const done = arguments[arguments.length - 1];
-    const start = performance.now();
-    const has = (id) => document.querySelector(`[data-testid=${id}]`);
-    const look = () => {
-        if (has('agreement') && has('run')) done(performance.now() - start);
-        else setTimeout(look, 1);
-    };
-    has('run').click();
-    setTimeout(look, 10);";
-
 /// Sizes of the page's parts as they are sent, by the compression that browsers ask for.
 ///
 /// # Errors
@@ -133,36 +121,4 @@ pub fn opening() -> Result<Vec<Measured>, String> {
         Measured::new("LeNet-5 in the browser: click to plan, page at rest", rested, "ms", goal),
         Measured::new("LeNet-5 in the browser: click to plan, at once", at_once, "ms", goal),
     ])
-}
-
-/// From a click on Run to a run that was executed in the page and is verified: on a page that was opened
-/// for it, and again there.
-///
-/// # Errors
-/// If no runtime can be had or the page cannot be asked; a browser that fails panics.
-pub fn running() -> Result<Vec<Measured>, String> {
-    let runtime = tokio::runtime::Runtime::new().map_err(|e| e.to_string())?;
-    let site = static_host::serve(dist().join("page"), "page");
-    let mut figures = Vec::new();
-    for (model, name) in [("lenet5", "LeNet-5"), ("fashion-mobilenet", "Fashion MobileNet")] {
-        let [first, again] = runtime.block_on(async {
-            let browser = Browser::start(1440, 900, false).await;
-            browser.open(&format!("{site}#model={model}&view=run")).await;
-            browser.text_when("results", |text| !text.is_empty()).await;
-            tokio::time::sleep(Duration::from_millis(1500)).await;
-            let mut times = [f64::NAN; 2];
-            for time in &mut times {
-                let told = browser.client.execute_async(RUN_TO_VERIFIED, Vec::new()).await;
-                *time = told.map_err(|e| e.to_string())?.as_f64().unwrap_or(f64::NAN);
-            }
-            browser.end().await;
-            Ok::<_, String>(times)
-        })?;
-        let figure = |what: &str, ms| {
-            let goal = Some(Goal::AtMost(1000.0));
-            Measured::new(format!("{name} in the page: Run to verified, {what}"), ms, "ms", goal)
-        };
-        figures.extend([figure("first", first), figure("again", again)]);
-    }
-    Ok(figures)
 }

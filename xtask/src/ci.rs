@@ -32,9 +32,6 @@ pub fn ci(project: &Project) -> Result<bool> {
     }
     rules::check(project, &mut steps);
 
-    let own = ["--package", "tilewright-xtask"];
-    steps.tests("xtask tests", || test::cargo_test(project, Workspace::Main, &own, None));
-
     let [page, package] = ["tilewright-frontend", "tilewright-js"];
     lint(
         project,
@@ -74,7 +71,7 @@ pub fn ci(project: &Project) -> Result<bool> {
         Ok(true)
     });
 
-    test::add_steps(project, None, &["tilewright-xtask"], &mut steps);
+    test::add_steps(project, None, &mut steps);
     Ok(steps.finish())
 }
 

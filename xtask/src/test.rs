@@ -19,20 +19,16 @@ pub fn test(project: &Project, filter: Option<&str>) -> Result<bool> {
     let needs: Vec<Need> = Need::ALL.into_iter().filter(|need| *need != Need::CargoDeny).collect();
     setup::ensure(project, &needs)?;
     let mut steps = Steps::new();
-    add_steps(project, filter, &[], &mut steps);
+    add_steps(project, filter, &mut steps);
     Ok(steps.finish())
 }
 
-/// The steps of [`test`], after the tools are there. `without` names packages that have been
-/// tested already.
-pub fn add_steps(project: &Project, filter: Option<&str>, without: &[&str], steps: &mut Steps) {
+/// The steps of [`test`], after the tools are there.
+pub fn add_steps(project: &Project, filter: Option<&str>, steps: &mut Steps) {
     steps.work("build", || build::build(project, &[], Selection::Tests));
+    // Without one of the packages others would have other features, and be compiled once more.
     steps.tests("workspace tests", || {
-        let mut args = vec!["--workspace"];
-        for package in without {
-            args.extend(["--exclude", package]);
-        }
-        cargo_test(project, Workspace::Main, &args, filter)
+        cargo_test(project, Workspace::Main, &["--workspace"], filter)
     });
     // Its other loops are of the same crate.
     steps.tests("small kernels", || {
@@ -55,7 +51,7 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 ///
 /// # Errors
 /// When cargo cannot start, or without a filter no test has run.
-pub fn cargo_test(
+fn cargo_test(
     project: &Project,
     workspace: Workspace,
     args: &[&str],
