@@ -71,9 +71,9 @@ async fn a_page_of_somebody_else_shows_one_view() {
     let folder = scratch("somebody-else");
     fs::create_dir_all(&folder).unwrap();
     let link = format!("model=lenet5&board={BOARD}&strategy=resident&embed=run");
-    let frame =
-        format!("<!doctype html><iframe width=900 height=700 src=\"{site}#{link}\"></iframe>");
-    fs::write(folder.join("index.html"), frame).unwrap();
+    let frame = format!("<iframe width=900 height=700 src=\"{site}#{link}\"></iframe>");
+    let page = format!("<!doctype html><link rel=icon href=\"data:,\">{frame}");
+    fs::write(folder.join("index.html"), page).unwrap();
     let browser = Browser::start(1440, 900, false).await;
     browser.open(&static_host::serve(folder, "blog")).await;
     browser.client.enter_frame(0).await.unwrap();
