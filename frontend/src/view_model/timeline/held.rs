@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(held.at(-1.0), Parts::default());
         assert_eq!(held.words(-1.0), "nothing is held");
         let words: Vec<_> = held.at_us.iter().map(|at| held.words(*at)).collect();
-        assert!(words.iter().any(|words| words.contains("weights")), "{words:?}");
+        assert!(words.iter().any(|words| words.contains("results")), "{words:?}");
         assert!(
             HeldBytes::default().columns(Window::all(1.0), 4).iter().flatten().all(|b| *b == 0)
         );
