@@ -60,6 +60,8 @@ pub fn figures() -> Result<Vec<Measured>, String> {
             let browser = Browser::start(1440, 900, false).await;
             browser.open(&format!("{site}#model={link}&view=run")).await;
             if index >= BUNDLED.len() {
+                // While the model is opened, nothing takes an input.
+                browser.text_when("status", |text| text.contains("Planned")).await;
                 browser.click("random-input").await;
             }
             browser.text_when("results", |text| !text.is_empty()).await;
