@@ -299,9 +299,16 @@ const LOCK_STEP_EVERY: u32 = 32;
 /// # Errors
 /// What kept it from an outcome.
 pub fn run_job(job: Job) -> Result<RunOutcome, String> {
-    let limits = WorkerLimits { wall: Duration::from_secs(300), memory_bytes: 4 << 30 };
     let is_compared = CRC.checksum(&job.elf).is_multiple_of(LOCK_STEP_EVERY);
-    let engine = if is_compared { Engine::Both } else { Engine::Own };
+    run_job_on(if is_compared { Engine::Both } else { Engine::Own }, job)
+}
+
+/// The same on an engine.
+///
+/// # Errors
+/// As [`run_job`].
+pub fn run_job_on(engine: Engine, job: Job) -> Result<RunOutcome, String> {
+    let limits = WorkerLimits { wall: Duration::from_secs(300), memory_bytes: 4 << 30 };
     Runner::new(dist().join("bin/tilewright-worker"))
         .on(engine)
         .run(job, &limits, &mut |_| {}, &AtomicBool::new(false))

@@ -5,7 +5,7 @@
 use object::{Object, ObjectSegment, ObjectSymbol};
 use tilewright_board::Board;
 use tilewright_planner::Strategy;
-use tilewright_protocol::{Job, RunOutcome};
+use tilewright_protocol::{Engine, Job, RunOutcome};
 use tilewright_report::{Fault, FaultKind};
 use tilewright_tests::emulated;
 use tilewright_tests::random_model::{random_inputs, random_model};
@@ -40,8 +40,9 @@ fn broken(board: &Board, code: &[u16]) -> Job {
     job
 }
 
+/// The fault of a job on both engines, which tell the same.
 fn fault(job: Job) -> (Fault, String) {
-    let outcome: RunOutcome = emulated::run_job(job).unwrap();
+    let outcome: RunOutcome = emulated::run_job_on(Engine::Both, job).unwrap();
     let console = String::from_utf8_lossy(&outcome.console).into_owned();
     (outcome.finish.fault.unwrap_or_else(|| panic!("no fault:\n{console}")), console)
 }

@@ -32,10 +32,10 @@ pub struct RunOptions<'m> {
     /// Whether each step is executed, or of those that run alike the first. Then nothing is computed
     /// whole: there are counts and a timeline, but no outputs.
     pub mode: Mode,
+    /// Whether what SRAM holds is recorded where steps end, of full runs.
+    pub records: bool,
     /// The class of the card in the board's slot; nothing: the one that goes with the board.
     pub card: Option<&'m Card>,
-    /// Whether what SRAM holds is recorded where steps end.
-    pub records: bool,
     /// What is done about wrong bytes from it.
     pub integrity: Integrity,
     /// What goes wrong with it.
@@ -52,8 +52,8 @@ impl Default for RunOptions<'_> {
             instructions: 50_000_000_000,
             console_bytes: 1 << 20,
             mode: Mode::Full,
-            card: None,
             records: false,
+            card: None,
             integrity: Integrity::Trusted,
             card_faults: &[],
             limits: &[],

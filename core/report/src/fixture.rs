@@ -8,6 +8,7 @@ use tilewright_plan::{
 
 use crate::figure::Kind;
 use crate::memory_map::MemoryMap;
+use crate::occupancy::{Came, Held, Stay};
 use crate::plan_report::{LayerRow, PlanReport};
 use crate::timeline::{Slice, SliceKind, Timeline};
 
@@ -163,5 +164,18 @@ pub fn timeline() -> Timeline {
             slice(0, SliceKind::Compute, 1, 10, 30, 0),
             slice(1, SliceKind::Copy, 1, 0, 5, 64),
         ],
+    }
+}
+
+/// Bytes that the first layer wrote, for some time.
+pub const fn stay(bytes: [u64; 2], time: [u64; 2], held: Held) -> Stay {
+    Stay {
+        from: bytes[0],
+        to: bytes[1],
+        since: CyclePoint(time[0]),
+        until: CyclePoint(time[1]),
+        layer: 0,
+        held,
+        came: Came::Computed,
     }
 }

@@ -70,7 +70,7 @@ impl Stay {
 }
 
 /// What is held from a time on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupied {
     /// From when on.
     pub at: CyclePoint,
@@ -81,6 +81,8 @@ pub struct Occupied {
 /// What lies where in SRAM over time: places are the plan's, times those of a timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
+    /// How many bytes are held from when on, which follows from the stays: pages look at it for each drawing.
+    changes: Vec<Occupied>,
     stays: Vec<Stay>,
 }
 
@@ -89,7 +91,7 @@ impl Occupancy {
     #[must_use]
     pub fn of(mut stays: Vec<Stay>) -> Self {
         stays.sort_by_key(|stay| (stay.since, stay.from));
-        Self { stays }
+        Self { changes: changes(&stays), stays }
     }
 
     /// What stays where, in order of time.
@@ -100,49 +102,42 @@ impl Occupancy {
 
     /// How many bytes are held from when on, in order of time; before the first nothing is held.
     #[must_use]
-    pub fn changes(&self) -> Vec<Occupied> {
-        let mut events: Vec<(CyclePoint, bool, Stay)> = Vec::with_capacity(2 * self.stays.len());
-        for stay in &self.stays {
-            events.extend([(stay.since, true, *stay), (stay.until, false, *stay)]);
-        }
-        // What is given back at a time goes before what is taken.
-        events.sort_by_key(|(at, is_taken, _)| (*at, *is_taken));
-        let mut changes: Vec<Occupied> = Vec::new();
-        let mut bytes = [0u64; Held::ALL.len()];
-        for (at, is_taken, stay) in events {
-            let of = &mut bytes[stay.held as usize];
-            *of = if is_taken { *of + stay.bytes() } else { of.saturating_sub(stay.bytes()) };
-            match changes.last_mut() {
-                Some(last) if last.at >= at => last.bytes = bytes,
-                _ => changes.push(Occupied { at, bytes }),
-            }
-        }
-        changes.dedup_by_key(|change| change.bytes);
-        changes
+    pub fn changes(&self) -> &[Occupied] {
+        &self.changes
     }
 
     /// The most that is held at once.
     #[must_use]
     pub fn peak(&self) -> u64 {
-        self.changes().iter().map(|change| change.bytes.iter().sum()).max().unwrap_or(0)
+        self.changes.iter().map(|change| change.bytes.iter().sum()).max().unwrap_or(0)
     }
+}
+
+fn changes(stays: &[Stay]) -> Vec<Occupied> {
+    let mut events: Vec<(CyclePoint, bool, Stay)> = Vec::with_capacity(2 * stays.len());
+    for stay in stays {
+        events.extend([(stay.since, true, *stay), (stay.until, false, *stay)]);
+    }
+    // What is given back at a time goes before what is taken.
+    events.sort_by_key(|(at, is_taken, _)| (*at, *is_taken));
+    let mut changes: Vec<Occupied> = Vec::new();
+    let mut bytes = [0u64; Held::ALL.len()];
+    for (at, is_taken, stay) in events {
+        let of = &mut bytes[stay.held as usize];
+        *of = if is_taken { *of + stay.bytes() } else { of.saturating_sub(stay.bytes()) };
+        match changes.last_mut() {
+            Some(last) if last.at >= at => last.bytes = bytes,
+            _ => changes.push(Occupied { at, bytes }),
+        }
+    }
+    changes.dedup_by_key(|change| change.bytes);
+    changes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const fn stay(bytes: [u64; 2], time: [u64; 2], held: Held) -> Stay {
-        Stay {
-            from: bytes[0],
-            to: bytes[1],
-            since: CyclePoint(time[0]),
-            until: CyclePoint(time[1]),
-            layer: 0,
-            held,
-            came: Came::Computed,
-        }
-    }
+    use crate::fixture::stay;
 
     #[test]
     fn what_leaves_goes_before_what_comes_and_what_does_not_change_is_no_change() {

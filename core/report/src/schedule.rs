@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use crate::kinds::with_kinds;
 use crate::memory_map::MemoryMap;
-use crate::occupancy::{Occupancy, Occupied, Stay};
+use crate::occupancy::Occupancy;
 use crate::plan_report::PlanReport;
 use crate::timeline::{Slice, SliceKind, Timeline};
 
@@ -19,7 +19,6 @@ pub struct Schedule<'p> {
     /// What was predicted.
     pub predicted: &'p Timeline,
     /// What of SRAM the prediction holds, in cycles of its clock.
-    #[serde(serialize_with = "of_sram")]
     pub occupancy: &'p Occupancy,
     /// What ran, if it did.
     pub run: Option<&'p Timeline>,
@@ -27,15 +26,6 @@ pub struct Schedule<'p> {
 
 fn of_plan<S: Serializer>(report: &&PlanReport, serializer: S) -> Result<S::Ok, S::Error> {
     with_kinds(*report, serializer)
-}
-
-fn of_sram<S: Serializer>(occupancy: &&Occupancy, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Told<'o> {
-        changes: Vec<Occupied>,
-        stays: &'o [Stay],
-    }
-    Told { changes: occupancy.changes(), stays: occupancy.stays() }.serialize(serializer)
 }
 
 impl<'p> Schedule<'p> {

@@ -199,10 +199,9 @@ impl<'p> Trace<'p> {
 
     fn held(&mut self, occupancy: &Occupancy, timeline: &Timeline, pid: u32) {
         // Nothing is said where it is not known.
-        let changes = occupancy.changes();
-        let Some(last) = changes.last() else { return };
+        let Some(last) = occupancy.changes().last() else { return };
         let end = (timeline.end() > last.at).then_some((timeline.end(), [0; Held::ALL.len()]));
-        let changes = changes.iter().map(|change| (change.at, change.bytes));
+        let changes = occupancy.changes().iter().map(|change| (change.at, change.bytes));
         for (at, bytes) in changes.chain(end) {
             self.trace_events.push(TraceEvent {
                 name: Cow::Borrowed("SRAM held, bytes"),
@@ -257,7 +256,6 @@ mod tests {
     use super::*;
     use crate::fixture;
     use crate::memory_map::MemoryMap;
-    use crate::occupancy::{Came, Stay};
 
     #[test]
     fn each_resource_has_a_track_and_slices_keep_their_times() {
@@ -275,19 +273,10 @@ mod tests {
             ..second
         };
         timeline.slices = vec![first, wait, second, copy];
-        let stay = |bytes: [u64; 2], time: [u64; 2], held| Stay {
-            from: bytes[0],
-            to: bytes[1],
-            since: CyclePoint(time[0]),
-            until: CyclePoint(time[1]),
-            layer: 0,
-            held,
-            came: Came::Given,
-        };
         let occupancy = Occupancy::of(vec![
-            stay([0, 16], [0, 20], Held::Inputs),
-            stay([16, 24], [0, 20], Held::Results),
-            stay([0, 4], [20, 30], Held::Weights),
+            fixture::stay([0, 16], [0, 20], Held::Inputs),
+            fixture::stay([16, 24], [0, 20], Held::Results),
+            fixture::stay([0, 4], [20, 30], Held::Weights),
         ]);
         let (predicted, run) = (&timeline, Some(&timeline));
         let schedule =

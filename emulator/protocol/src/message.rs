@@ -66,6 +66,15 @@ pub struct Border {
     pub changes: Vec<Change>,
 }
 
+impl Border {
+    /// About the bytes that it takes to keep.
+    #[must_use]
+    pub fn kept_bytes(&self) -> u64 {
+        let changes = self.changes.iter().map(|change| size_of::<Change>() + change.bytes.len());
+        (size_of::<Self>() + changes.sum::<usize>()) as u64
+    }
+}
+
 /// What goes wrong with a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CardProblem {

@@ -7,7 +7,7 @@ use crate::message::{Border, CopyCount, Finish, Job, LayerCycles, Response, Step
 const SLACK: u64 = 64 << 10;
 /// Steps that are kept: as many as a lane can have.
 const MAX_STEPS: usize = 1 << 24;
-/// Bytes of recorded changes that are kept of a job.
+/// Bytes that the borders of a job take ([`Border::kept_bytes`]).
 pub const MOST_RECORDED: u64 = 32 << 20;
 /// Layers whose cycles are kept: as many as steps can name.
 const MAX_LAYERS: usize = 1 << 16;
@@ -105,9 +105,8 @@ impl Collector {
                 *place = Some(bytes);
             }
             Response::Border(border) => {
-                let bytes = border.changes.iter().map(|change| change.bytes.len() as u64);
-                self.recorded_bytes += bytes.sum::<u64>();
-                if self.recorded_bytes > MOST_RECORDED || self.borders.len() >= MAX_STEPS {
+                self.recorded_bytes += border.kept_bytes();
+                if self.recorded_bytes > MOST_RECORDED {
                     return Err("more recorded bytes than a worker may send".to_owned());
                 }
                 self.borders.push(border);

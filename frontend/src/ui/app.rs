@@ -317,10 +317,10 @@ impl App {
                                 {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
                         </Later>
                     }
-                    if shows(View::Film) {
+                    if view == View::Film {
                         <Later>
                             <FilmPanel plan={Rc::clone(plan)} run={run.clone()} {selected} theme={state.theme}
-                                {is_stale} on={on.clone()} is_maximised={view == View::Film} />
+                                {is_stale} on={on.clone()} is_maximised={true} />
                         </Later>
                     }
                     if shows(View::Schedule) {
@@ -449,9 +449,11 @@ impl App {
         let Ok(address) = window.location().href() else { return };
         let promise = window.navigator().clipboard().write_text(&address);
         let on = ctx.link().callback(|event| Msg::Happened(Message { event, buffers: Vec::new() }));
+        let is_of_view = self.state.view != View::All;
         spawn_local(async move {
             let said = match JsFuture::from(promise).await {
-                Ok(_) => "Link copied. For an iframe, write embed= in place of view=",
+                Ok(_) if is_of_view => "Link copied. In an iframe, write embed= for view=",
+                Ok(_) => "Link copied",
                 Err(_) => "The browser did not allow copying: copy the address of this page",
             };
             on.emit(Event::Say(said.to_owned()));

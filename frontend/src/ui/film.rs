@@ -229,7 +229,7 @@ fn values_words(recording: Option<&Recording>, bytes: &Option<Vec<u8>>) -> Strin
                 .to_owned()
         }
         (Some(recording), None) if !recording.borders.is_empty() => format!(
-            "The run was recorded up to step {}: more would take too much memory.",
+            "The recording ends with the run's step {}: there it ended, or more would take too much memory.",
             recording.borders.len() - 1
         ),
         _ => "Run the plan in this page to see each byte's value.".to_owned(),

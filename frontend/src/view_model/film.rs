@@ -34,7 +34,7 @@ pub struct Film {
     pub peak: usize,
     /// The first moment that the core had to wait for.
     pub stall: Option<usize>,
-    /// When each copy ends that begins at a time.
+    /// When the last copy ends of those that begin at a time.
     copies: BTreeMap<u64, CyclePoint>,
     clock: Hertz,
 }
@@ -93,7 +93,11 @@ impl Film {
         let waits = |slice: &&Slice| slice.lane == 0 && slice.kind == SliceKind::Stall;
         let stall = plan.timeline.slices.iter().filter(waits).map(|slice| slice.end).min();
         let last = moments.len().saturating_sub(1);
-        let copies = plan.timeline.slices.iter().filter(|slice| slice.kind == SliceKind::Copy);
+        let mut copies: BTreeMap<u64, CyclePoint> = BTreeMap::new();
+        for copy in plan.timeline.slices.iter().filter(|slice| slice.kind == SliceKind::Copy) {
+            let end = copies.entry(copy.start.0).or_insert(copy.end);
+            *end = copy.end.max(*end);
+        }
         Self {
             bytes: plan
                 .report
@@ -102,7 +106,7 @@ impl Film {
                 .max(plan.occupancy.stays().iter().map(|stay| stay.to).max().unwrap_or_default()),
             peak: most.map_or(0, |most| holds(most.at)).min(last),
             stall: stall.map(holds).filter(|stall| *stall <= last),
-            copies: copies.map(|copy| (copy.start.0, copy.end)).collect(),
+            copies,
             clock: plan.timeline.clock_hz,
             moments,
         }

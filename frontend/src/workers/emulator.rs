@@ -61,7 +61,9 @@ pub fn run(
     let payload = file.int8_payload("input", &input)?;
     let limits: Vec<u32> = request.limit_us.into_iter().collect();
     let usual = RunOptions::of_frames(file.frames());
-    let options = RunOptions { mode: request.mode, limits: &limits, records: true, ..usual };
+    // A sub-network's steps are others than those that the page shows.
+    let records = limits.is_empty();
+    let options = RunOptions { mode: request.mode, limits: &limits, records, ..usual };
     let host = EmulatorHost { firmware, around: around.clone(), cancel: Cancel::default() };
     let done = run_image(&options, &board, &file, &payload, true, &host)?;
     let status = serde_json::to_vec(&Status { result: &done.result });

@@ -7,8 +7,8 @@ use crate::machine::Machine;
 
 /// Bytes that are compared at most in a job: a second's work.
 const MOST_COMPARED: u64 = 2 << 30;
-/// Bytes that are alike between two changes without their becoming two: another change costs as much.
-const APART: usize = 8;
+/// Bytes that are alike between two changes without their becoming two: another change costs more.
+const APART: usize = size_of::<Change>();
 
 /// The recording of a job.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Recording {
     address: u32,
     /// What was there at the border before.
     before: Vec<u8>,
-    /// Bytes of changes that may still be said.
+    /// Bytes of borders that may still be said.
     left: u64,
     /// Bytes that may still be compared.
     to_compare: u64,
@@ -35,17 +35,19 @@ impl Recording {
     }
 
     /// What has changed; nothing if that is too much to say.
-    fn changes(&mut self, memories: &Memory) -> Option<Vec<Change>> {
+    fn border(&mut self, step: Option<u32>, memories: &Memory) -> Option<Border> {
+        if step.is_none() {
+            self.before.fill(0);
+        }
         let mut now = vec![0; self.before.len()];
         self.to_compare = self.to_compare.checked_sub(now.len() as u64)?;
         if !memories.read(self.address, &mut now) {
             return None;
         }
-        let changes = changes(&self.before, &now);
-        let said: usize = changes.iter().map(|change| change.bytes.len()).sum();
-        self.left = self.left.checked_sub(said as u64)?;
+        let border = Border { step, changes: changes(&self.before, &now) };
+        self.left = self.left.checked_sub(border.kept_bytes())?;
         self.before = now;
-        Some(changes)
+        Some(border)
     }
 }
 
@@ -78,11 +80,8 @@ fn first_difference(before: &[u8], now: &[u8]) -> Option<usize> {
 pub fn border(machine: &mut Machine, step: Option<u32>) {
     let Machine { recording, memories, .. } = machine;
     let Some(this) = recording else { return };
-    if step.is_none() {
-        this.before.fill(0);
-    }
-    match this.changes(memories) {
-        Some(changes) => machine.say(Response::Border(Border { step, changes })),
+    match this.border(step, memories) {
+        Some(border) => machine.say(Response::Border(border)),
         None => machine.recording = None,
     }
 }
@@ -97,12 +96,12 @@ mod tests {
     fn what_lies_close_together_is_one_change() {
         let (before, mut now) = (vec![0; 200], vec![0; 200]);
         assert!(changes(&before, &now).is_empty());
-        for at in [0, 9, 70, 79, 199] {
+        for at in [0, APART + 1, 70, 71 + APART, 199] {
             now[at] = 1;
         }
         let seen: Vec<_> =
             changes(&before, &now).iter().map(|c| (c.offset, c.bytes.len())).collect();
-        assert_eq!(seen, [(0, 10), (70, 10), (199, 1)]);
+        assert_eq!(seen, [(0, APART + 2), (70, APART + 2), (199, 1)]);
     }
 
     proptest! {
