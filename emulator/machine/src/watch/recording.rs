@@ -91,6 +91,7 @@ pub fn border(machine: &mut Machine, step: Option<u32>) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use tilewright_cpu::Reach;
 
     #[test]
     fn what_lies_close_together_is_one_change() {
@@ -102,6 +103,32 @@ mod tests {
         let seen: Vec<_> =
             changes(&before, &now).iter().map(|c| (c.offset, c.bytes.len())).collect();
         assert_eq!(seen, [(0, APART + 2), (70, APART + 2), (199, 1)]);
+    }
+
+    #[test]
+    fn a_border_tells_what_changed_since_the_one_before() {
+        let mut memory = Memory::default();
+        memory.add(0x2000_0000, 0x100, Reach::Plain);
+        let recorded = |address| Some(Recorded { address, bytes: 0x80 });
+        assert!(
+            Recording::of(recorded(0x2000_0081), &memory).is_none(),
+            "it ends behind the memory"
+        );
+        let mut recording = Recording::of(recorded(0x2000_0080), &memory).unwrap();
+        let mut told = |step, memory: &Memory| -> Option<Vec<(u32, Vec<u8>)>> {
+            let changes = recording.border(step, memory)?.changes;
+            Some(changes.into_iter().map(|change| (change.offset, change.bytes)).collect())
+        };
+        memory.write(0x2000_0084, &[7]);
+        assert_eq!(told(None, &memory), Some(vec![(4, vec![7])]));
+        assert_eq!(told(Some(0), &memory), Some(vec![]));
+        memory.write(0x2000_0084, &[0]);
+        assert_eq!(told(Some(1), &memory), Some(vec![(4, vec![0])]));
+        memory.write(0x2000_00ff, &[1]);
+        assert_eq!(told(None, &memory), Some(vec![(0x7f, vec![1])]), "from the beginning");
+        recording.left = recording.border(Some(0), &memory).unwrap().kept_bytes();
+        assert!(recording.border(Some(1), &memory).is_some());
+        assert!(recording.border(Some(2), &memory).is_none(), "too much to say");
     }
 
     proptest! {
