@@ -10,7 +10,8 @@ pub use crate::decode::{Architecture, PAGE};
 use crate::execute::{Kind, ROWS};
 use crate::host::Host;
 use crate::memory::Memory;
-use crate::operation::{End, Operation};
+use crate::operation::{End, Operation, R};
+use crate::translate::{HOT, Translated, Translator};
 
 /// No block yet.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -33,10 +34,16 @@ pub struct Block {
     pub next: [u32; 2],
     /// How far its last instruction lies from its start.
     pub last: u32,
+    /// How often it ran, until it was to be translated.
+    pub heat: u32,
+    /// Registers that pointed into plain memory when it was looked: a bit for each.
+    pub plain: u16,
+    /// Where it is translated, if it is.
+    pub function: Option<Translated>,
 }
 
 /// All that was decoded.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Code {
     architecture: Architecture,
     pub(crate) operations: Vec<Operation>,
@@ -47,6 +54,7 @@ pub struct Code {
     known: BTreeMap<(u32, u32), u32>,
     /// Some of them again: address and number.
     quick: Box<[(u32, u32)]>,
+    translator: Option<Translator>,
 }
 
 impl Default for Code {
@@ -66,7 +74,13 @@ impl Code {
             blocks: Vec::new(),
             known: BTreeMap::new(),
             quick: vec![(UNKNOWN, UNKNOWN); QUICK].into_boxed_slice(),
+            translator: None,
         }
+    }
+
+    /// Blocks that run often are translated from now on.
+    pub fn translate(&mut self, translator: Translator) {
+        self.translator = Some(translator);
     }
 
     /// Number of the block at an address; nothing if no code lies there.
@@ -117,6 +131,9 @@ impl Code {
             end: found.end,
             next: [UNKNOWN; 2],
             last: found.last,
+            heat: 0,
+            plain: 0,
+            function: None,
         });
         self.known.insert((address, it), number);
         Some(number)
@@ -131,7 +148,57 @@ impl Code {
     /// Forgets all: code was changed, or there is too much.
     #[cold]
     pub(crate) fn forget(&mut self) {
-        *self = Self::new(self.architecture);
+        let mut translator = self.translator.take();
+        if let Some(translator) = &mut translator {
+            translator.forget();
+        }
+        *self = Self { translator, ..Self::new(self.architecture) };
+    }
+
+    /// A block's operations.
+    #[inline(always)]
+    pub(crate) fn prepared(&self, block: &Block) -> &[Operation] {
+        let [from, to] = block.operations;
+        self.operations.get(from as usize..to as usize).unwrap_or(&[])
+    }
+
+    /// Number of the block that was decoded at an address, outside of an IT block.
+    pub(crate) fn number(&self, address: u32) -> Option<u32> {
+        self.known.get(&(address, 0)).copied()
+    }
+
+    /// A block that is about to run did so often: looks where its registers point, or translates it, if anything does.
+    #[cold]
+    pub(crate) fn heats<H: Host>(&mut self, host: &mut H, number: u32) {
+        let Some(mut translator) = self.translator.take() else { return };
+        let block = &mut self.blocks[number as usize];
+        if block.heat < HOT {
+            let (core, memory) = host.parts();
+            let points = |number: &u32| memory.is_plain(core.register(R::number(*number)));
+            block.plain = (0..15).filter(points).map(|number| 1 << number).sum();
+            self.translator = Some(translator);
+            return;
+        }
+        for (number, translated) in translator.translate(self, host, number) {
+            if let Some(block) = self.blocks.get_mut(number as usize) {
+                block.function = Some(translated);
+            }
+        }
+        self.translator = Some(translator);
+    }
+
+    /// Runs translated code from a block on, which was entered: the block that ran last, and how many of its
+    /// operations were not executed.
+    pub(crate) fn run_translated<H: Host>(
+        &mut self,
+        host: &mut H,
+        number: u32,
+        translated: Translated,
+    ) -> (u32, usize) {
+        let Some(mut translator) = self.translator.take() else { return (number, 0) };
+        let ran = translator.run(self, host, number, translated);
+        self.translator = Some(translator);
+        ran
     }
 
     /// The state of an IT block at an instruction of the block at an address, which began in a state.

@@ -13,7 +13,7 @@ const UNPRIVILEGED: u32 = 1;
 
 /// The register file.
 #[derive(Clone, Debug, Default)]
-pub struct Registers([u32; REGISTERS]);
+pub struct Registers(pub(crate) [u32; REGISTERS]);
 
 impl Index<R> for Registers {
     type Output = u32;

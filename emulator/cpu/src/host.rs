@@ -2,6 +2,7 @@
 
 use crate::core::Core;
 use crate::memory::Memory;
+use crate::translate::{Charge, Meter, Turns, Visits};
 
 /// What the core does with a block that it is about to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,4 +45,28 @@ pub trait Host {
     fn store(&mut self, _address: u32, _bytes: u32, _value: u32) -> Option<()> {
         None
     }
+
+    /// What a block of a tag costs, each time; nothing if translated code must not enter it by itself.
+    fn charge(&self, _tag: u32) -> Option<Charge> {
+        None
+    }
+
+    /// What it costs to go on elsewhere than where a block's [`Visits`] say.
+    fn turns(&self) -> Turns {
+        Turns::default()
+    }
+
+    /// Bytes from the [`Visits`] of one tag to those of the next.
+    fn stride(&self) -> u32 {
+        size_of::<Visits>() as u32
+    }
+
+    /// What translated code counts by.
+    fn meter(&mut self) -> Meter {
+        Meter::default()
+    }
+
+    /// Translated code has got so far: cycles, instructions and entered blocks; the tag of the block that it is in, and
+    /// the address behind it.
+    fn ran(&mut self, _meter: &Meter, _tag: u32, _behind: u32) {}
 }

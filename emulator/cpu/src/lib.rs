@@ -24,6 +24,7 @@ mod operation;
 mod run;
 #[cfg(test)]
 mod tests;
+mod translate;
 
 pub use crate::core::Core;
 pub use blocks::{Architecture, Code, PAGE};
@@ -31,3 +32,4 @@ pub use host::{Entry, Host};
 pub use memory::{Memory, Reach};
 pub use operation::R;
 pub use run::{Leaves, run};
+pub use translate::{Asked, Charge, HISTORY, Meter, Modules, Shared, Translator, Turns, Visits};

@@ -49,12 +49,47 @@ pub struct Memory {
     places: Vec<Place>,
     /// Code was changed since it was asked last.
     changed: bool,
+    unseen: Lately,
+    /// Counts changes of what is reached plainly.
+    state: u32,
+}
+
+/// Bytes whose loads nobody sees, although those of their memory are seen: of a line that was loaded from last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lately {
+    start: u32,
+    count: u32,
+    /// The memory's number, and where they are in it.
+    place: usize,
+    offset: u32,
+}
+
+/// Bytes of a memory that is seen which can be loaded unseen, until a load is seen again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unseen<'a> {
+    /// Address of the first, and how many.
+    pub start: u32,
+    pub count: u32,
+    /// Number of the memory, its bytes, and the offset of the first there.
+    pub memory: usize,
+    pub bytes: &'a [u8],
+    pub offset: u32,
+}
+
+/// What is reached plainly with a top byte.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain<'a> {
+    pub start: u32,
+    pub bytes: &'a [u8],
+    /// Stores from this offset on are plain.
+    pub stores_from: u32,
 }
 
 impl Default for Memory {
     fn default() -> Self {
         let windows = Box::new(core::array::from_fn(|_| Window::default()));
-        Self { windows, places: Vec::new(), changed: false }
+        let (places, unseen) = (Vec::new(), Lately::default());
+        Self { windows, places, changed: false, unseen, state: 0 }
     }
 }
 
@@ -103,6 +138,60 @@ impl Memory {
             place.bytes = vec![0; bytes];
         }
         self.places.push(place);
+        self.state += 1;
+    }
+
+    /// From now on so many bytes from an offset into the memory of a number can be loaded unseen, of which all loads
+    /// are seen otherwise: nobody has to know.
+    #[inline]
+    pub fn pass_unseen(&mut self, number: usize, offset: u32, count: u32) {
+        let Some(place) = self.places.get(number) else { return };
+        let count = count.min((place.bytes.len() as u32).saturating_sub(offset));
+        let start = place.start.wrapping_add(offset);
+        self.unseen = Lately { start, count, place: number, offset };
+    }
+
+    /// Loads 1, 2 or 4 bytes of those that can be loaded unseen.
+    #[inline]
+    #[must_use]
+    pub fn load_unseen(&self, address: u32, bytes: u32) -> Option<u32> {
+        let Lately { start, count, place, offset } = self.unseen;
+        let at = address.wrapping_sub(start);
+        if at >= count.saturating_sub(bytes - 1) {
+            return None;
+        }
+        let (from, bytes) = ((offset + at) as usize, bytes as usize);
+        let mut word = [0; 4];
+        word.get_mut(..bytes)?
+            .copy_from_slice(self.places.get(place)?.bytes.get(from..from + bytes)?);
+        Some(u32::from_le_bytes(word))
+    }
+
+    /// What can be loaded unseen.
+    pub(crate) fn unseen(&self) -> Unseen<'_> {
+        let Lately { start, count, place, offset } = self.unseen;
+        match self.places.get(place) {
+            Some(it) => Unseen { start, count, memory: place, bytes: &it.bytes, offset },
+            None => Unseen::default(),
+        }
+    }
+
+    /// Whether what lies at an address is loaded plainly.
+    pub(crate) fn is_plain(&self, address: u32) -> bool {
+        self.load8(address).is_some()
+    }
+
+    /// What is reached plainly, by the top byte of its address.
+    pub(crate) fn plain(&self) -> impl Iterator<Item = Option<Plain<'_>>> {
+        self.windows.iter().map(|Window { start, plain_from, bytes }| {
+            let plain = Plain { start: *start, bytes, stores_from: *plain_from };
+            (!bytes.is_empty()).then_some(plain)
+        })
+    }
+
+    /// Another number each time that something else is reached plainly.
+    pub(crate) const fn state(&self) -> u32 {
+        self.state
     }
 
     fn bytes<'a>(&'a self, place: &'a Place) -> &'a [u8] {
@@ -211,12 +300,15 @@ impl Memory {
         }
         if place.windowed {
             let window = &mut self.windows[(place.start >> WINDOW_BITS) as usize];
-            window.plain_from = window.plain_from.max(offset as u32 + bytes);
+            let plain_from = window.plain_from.max(offset as u32 + bytes);
+            self.state += u32::from(plain_from != window.plain_from);
+            window.plain_from = plain_from;
         }
     }
 
     /// From now on the host is asked for each load and store.
     pub fn show_all(&mut self) {
+        self.state += 1;
         for place in self.places.iter_mut().filter(|place| place.windowed) {
             let window = &mut self.windows[(place.start >> WINDOW_BITS) as usize];
             place.bytes = core::mem::take(&mut window.bytes);
@@ -243,6 +335,7 @@ impl Memory {
     /// Forgets what was decoded as code.
     pub fn forget_code(&mut self) {
         self.changed = false;
+        self.state += 1;
         for place in self.places.iter_mut().filter(|place| !place.code.is_empty()) {
             place.code.clear();
             if place.windowed && place.reach == Reach::Plain {

@@ -4,6 +4,7 @@ use crate::blocks::{Code, UNKNOWN};
 use crate::execute::operations;
 use crate::host::{Entry, Host};
 use crate::operation::{Ask, End, R};
+use crate::translate::{HOT, WARM};
 
 /// Why the core leaves its code. PC is where it goes on, if nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +47,20 @@ pub fn run<H: Host>(code: &mut Code, host: &mut H) -> Leaves {
                 Entry::Elsewhere => continue 'find,
                 Entry::Ends => return Leaves::Ended,
             }
+            block.heat = block.heat.saturating_add(1);
+            if matches!(block.heat, WARM | HOT) {
+                code.heats(host, number);
+            }
+            let left = match code.blocks[number as usize].function {
+                None => operations(host, code.prepared(&code.blocks[number as usize])).err(),
+                Some(translated) => {
+                    let (last, left) = code.run_translated(host, number, translated);
+                    number = last;
+                    (left > 0).then_some(left)
+                }
+            };
             let block = &code.blocks[number as usize];
-            let [from, to] = block.operations;
-            let prepared = code.operations.get(from as usize..to as usize).unwrap_or(&[]);
-            if let Err(left) = operations(host, prepared) {
+            if let Some(left) = left {
                 let place = code.place(block, left);
                 let (core, memory) = host.parts();
                 core.it = code.it_at(memory, block.address, core.it, place);

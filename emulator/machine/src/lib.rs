@@ -30,4 +30,8 @@ pub use crate::job::{JobError, finish, open, prepare, reset, run_on};
 pub use crate::machine::{Clock, End, Machine, Sink};
 pub use crate::own::{Own, run};
 pub use crate::rules::{border, long_loads};
+/// What runs code that the core of our own translates.
+pub mod translate {
+    pub use tilewright_cpu::{Asked, Modules, Shared};
+}
 pub use crate::watch::observer::{Observer, Seen, show};

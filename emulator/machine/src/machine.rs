@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tilewright_board::{Board, CoreKind, MemoryKind};
 use tilewright_cores::{DataCache, Flags, waits_for_stores};
-use tilewright_cpu::Memory;
+use tilewright_cpu::{HISTORY, Memory};
 use tilewright_desk::Line;
 use tilewright_devices::{Bus, CardQuirks, NoDevices, Noise, SerialFlash, Time};
 use tilewright_protocol::{self as protocol, BrokenUnit, Job, LineNoise, Mode, Response};
@@ -34,8 +34,6 @@ use crate::watch::recording::Recording;
 use crate::watch::sampling::Sampling;
 use crate::watch::stack::Stack;
 
-/// Blocks that a report names.
-pub const HISTORY: usize = 16;
 /// Virtual time without a sign of life after which the board counts as dead, in seconds.
 const SILENCE_SECONDS: u64 = 60;
 /// Cycles between looks at limits and the clock.
@@ -132,8 +130,9 @@ pub struct Machine {
     pub(crate) board_goes_on: bool,
     /// Virtual time of the last sign of life.
     alive: u64,
-    history: [u32; HISTORY],
-    entered: usize,
+    /// Where the last blocks begin, and how many were entered.
+    pub(crate) history: [u32; HISTORY],
+    pub(crate) entered: usize,
     progress: (u64, Duration),
     looks: u32,
     clock: Clock,

@@ -1,7 +1,11 @@
 //! The core of our own as an engine: it runs wherever this library does.
 
 use tilewright_board::CoreKind;
-use tilewright_cpu::{Architecture, Code, Core, Entry, Host, Leaves, Memory, R};
+use tilewright_cores::Flags;
+use tilewright_cpu::{
+    Architecture, Charge, Code, Core, Entry, Host, Leaves, Memory, Meter, Modules, R, Translator,
+    Turns,
+};
 use tilewright_protocol::{Finish, Job};
 use tilewright_report::FaultKind;
 
@@ -10,6 +14,7 @@ use crate::core::block;
 use crate::core::exception::{self, Raised};
 use crate::core::registers::Register;
 use crate::core::sleep;
+use crate::core::table::Table;
 use crate::engine::{Engine, Trap};
 use crate::fault::trapped;
 use crate::job::{JobError, open, prepare, run_on};
@@ -18,16 +23,28 @@ use crate::rules::long_loads::LongLoad;
 use crate::rules::{alignment, border, long_loads};
 use crate::watch::observer::show;
 
+/// Blocks with one of these are looked at before they run, at one time or another.
+const LOOKED_AT: Flags = Flags::FLOAT.with(Flags::MARKED).with(Flags::SENDS_EVENT);
 /// CONTROL.FPCA.
 const FPCA: u32 = 1 << 2;
 
-/// Does a job on the core of our own; messages but the last go to `sink`.
+/// Does a job on the core of our own; messages but the last go to `sink`. Blocks that run often are translated if there
+/// is what runs modules.
 ///
 /// # Errors
 /// [`JobError`] if it cannot be started. What goes wrong later is in the result.
-pub fn run(job: &Job, clock: Clock, sink: Sink) -> Result<Finish, JobError> {
+pub fn run(
+    job: &Job,
+    clock: Clock,
+    sink: Sink,
+    modules: Option<Box<dyn Modules>>,
+) -> Result<Finish, JobError> {
     let (board, firmware) = open(job)?;
-    run_on(&mut Own::new(prepare(board, firmware, job, clock, sink)?))
+    let mut own = Own::new(prepare(board, firmware, job, clock, sink)?);
+    if let Some(modules) = modules {
+        own.code.translate(Translator::new(modules));
+    }
+    run_on(&mut own)
 }
 
 /// The core of our own, with the machine beside it.
@@ -274,6 +291,9 @@ impl Host for Own {
         if self.border.is_some() && self.tears(Torn { write: false, address, bytes }) {
             return None;
         }
+        if let Some(value) = self.machine.memories.load_unseen(address, bytes) {
+            return Some(value);
+        }
         access::load(&mut self.machine, address, bytes)
     }
 
@@ -283,5 +303,42 @@ impl Host for Own {
             return None;
         }
         access::store(&mut self.machine, address, bytes, value)
+    }
+
+    fn charge(&self, tag: u32) -> Option<Charge> {
+        self.machine.table.taken(tag as usize, LOOKED_AT)
+    }
+
+    fn turns(&self) -> Turns {
+        self.machine.table.turns()
+    }
+
+    fn stride(&self) -> u32 {
+        Table::STRIDE
+    }
+
+    fn meter(&mut self) -> Meter {
+        let Machine { table, account, deadline, entered, history, .. } = &mut self.machine;
+        let (counting, generation) = table.state();
+        Meter {
+            cycles: account.cycles,
+            instructions: account.instructions,
+            deadline: *deadline,
+            entered: *entered as u32,
+            counting,
+            generation,
+            visits: table.visits() as u32,
+            history: history.as_mut_ptr().expose_provenance() as u32,
+        }
+    }
+
+    fn ran(&mut self, meter: &Meter, tag: u32, behind: u32) {
+        let Machine { table, account, entered, last, .. } = &mut self.machine;
+        account.cycles = meter.cycles;
+        account.instructions = meter.instructions;
+        let count = meter.entered.wrapping_sub(*entered as u32);
+        *entered = entered.wrapping_add(count as usize);
+        table.ran(tag as usize);
+        *last = (table.flags(tag as usize), behind);
     }
 }

@@ -46,7 +46,7 @@ pub fn run_on(
 ) -> Result<Finish, JobError> {
     match engine {
         Engine::Unicorn => run(job, sink),
-        Engine::Own => tilewright_machine::run(job, clock(), Box::new(sink)),
+        Engine::Own => tilewright_machine::run(job, clock(), Box::new(sink), None),
         Engine::Both => lock_step::run(job, Box::new(sink)),
     }
 }

@@ -10,6 +10,7 @@ use tilewright_app::{
     Cancel, Diagnostic, Host, News, PlanFile, Progress, RunOptions, RunResult, encoded_layers,
     run_image,
 };
+use tilewright_machine::translate::Modules;
 use tilewright_plan::Space;
 use tilewright_protocol::{Collector, Job, Response, RunOutcome};
 use tilewright_report::sentence;
@@ -28,6 +29,10 @@ pub struct Surroundings {
     pub clock: Rc<dyn Fn() -> Duration>,
     /// Takes what happens, but for the end.
     pub tell: Rc<dyn Fn(&RunEvent)>,
+    /// What runs the firmware's blocks once they are translated, if anything does.
+    pub modules: fn() -> Option<Box<dyn Modules>>,
+    /// Functions that it keeps.
+    pub translated: fn() -> usize,
 }
 
 /// How a run ended: the part of the server's status that is read.
@@ -109,33 +114,39 @@ impl Host for EmulatorHost {
             }
         };
         let clock = Rc::clone(&self.around.clock);
-        let finish = tilewright_machine::run(&job, Box::new(move || clock()), Box::new(sink));
+        let modules = (self.around.modules)();
+        let finish =
+            tilewright_machine::run(&job, Box::new(move || clock()), Box::new(sink), modules);
         let finish = finish.map_err(|error| ours("emulator", &error))?;
         let (collector, well) = Rc::into_inner(collected)
             .map(RefCell::into_inner)
             .ok_or_else(|| Diagnostic::ours("The emulator has not let go of a run.", "emulator"))?;
         well.map_err(|error| Diagnostic::ours(sentence(&error), "emulator"))?;
-        let engine = format!("own core, page {}", env!("CARGO_PKG_VERSION"));
+        let (translated, version) = ((self.around.translated)(), env!("CARGO_PKG_VERSION"));
+        let engine = format!("own core, {translated} functions translated, page {version}");
         Ok(collector.finish(engine, finish))
     }
 }
 
-/// Tells the page what the board does.
+/// Tells the page what the board does, now and then.
 struct Teller {
     around: Surroundings,
     news: News,
     running: RunningOf,
+    /// Text of the board's console that was not told yet.
+    text: String,
     told: Option<Duration>,
 }
 
 impl Teller {
     fn new(around: Surroundings) -> Self {
-        Self { around, news: News::default(), running: RunningOf::default(), told: None }
+        let (news, running, text) = (News::default(), RunningOf::default(), String::new());
+        Self { around, news, running, text, told: None }
     }
 
     fn hear(&mut self, response: &Response) {
         match self.news.of(response) {
-            Some(Progress::Console(text)) => return (self.around.tell)(&RunEvent::Console(text)),
+            Some(Progress::Console(text)) => self.text.push_str(&text),
             Some(Progress::Running { instructions, .. }) => {
                 self.running.instructions = instructions;
             }
@@ -145,8 +156,21 @@ impl Teller {
         let now = (self.around.clock)();
         if self.told.is_none_or(|told| now.saturating_sub(told) >= BETWEEN_WORDS) {
             self.told = Some(now);
+            self.tell_text();
             (self.around.tell)(&RunEvent::Progress(self.running.clone()));
         }
+    }
+
+    fn tell_text(&mut self) {
+        if !self.text.is_empty() {
+            (self.around.tell)(&RunEvent::Console(std::mem::take(&mut self.text)));
+        }
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        self.tell_text();
     }
 }
 
@@ -162,7 +186,7 @@ mod tests {
         let (time, list) = (Rc::clone(&now), Rc::clone(&told));
         let clock = Rc::new(move || *time.borrow());
         let tell = Rc::new(move |event: &RunEvent| list.borrow_mut().push(event.clone()));
-        (Surroundings { clock, tell }, now, told)
+        (Surroundings { clock, tell, modules: || None, translated: || 0 }, now, told)
     }
 
     fn step(layer: u16) -> Response {
@@ -180,19 +204,22 @@ mod tests {
     }
 
     #[test]
-    fn progress_is_told_now_and_then_and_text_at_once() {
+    fn progress_and_text_are_told_now_and_then() {
         let (around, now, told) = around();
         let mut teller = Teller::new(around);
         teller.hear(&step(0));
         teller.hear(&step(1));
-        teller.hear(&Response::Console(b"ready".to_vec()));
+        teller.hear(&Response::Console(b"rea".to_vec()));
+        teller.hear(&Response::Console(b"dy".to_vec()));
         *now.borrow_mut() = BETWEEN_WORDS;
         teller.hear(&Response::Progress { instructions: 7, step: Some(2) });
+        teller.hear(&Response::Console(b"done".to_vec()));
+        drop(teller);
         let at = |instructions, layer| {
             RunEvent::Progress(RunningOf { instructions, layer: Some(layer) })
         };
-        let text = RunEvent::Console("ready".to_owned());
-        assert_eq!(*told.borrow(), [at(0, 0), text, at(7, 1)]);
+        let text = |text: &str| RunEvent::Console(text.to_owned());
+        assert_eq!(*told.borrow(), [at(0, 0), text("ready"), at(7, 1), text("done")]);
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub mod import;
 pub mod judge;
 #[cfg(feature = "importer")]
 mod labelled;
+#[cfg(all(feature = "emulator", target_family = "wasm"))]
+pub mod modules;
 #[cfg(feature = "importer")]
 pub mod open;
 #[cfg(feature = "importer")]

@@ -108,6 +108,8 @@ fn flags(project: &Project) -> Result<String> {
     let mut flags = Remapped::new(project, Workspace::Main)?.flags()?;
     // Every browser has had vectors since 2023; calibrating needs them.
     flags.extend(["-C".to_owned(), "target-feature=+simd128".to_owned()]);
+    // The emulator puts functions that it makes into its program's table.
+    flags.extend(["-C".to_owned(), "link-arg=--growable-table".to_owned()]);
     Ok(flags.join("\x1f"))
 }
 

@@ -53,6 +53,14 @@ pub fn read(machine: &mut Machine, offset: u64, size: usize) -> u64 {
         account.wait_for_constants(waits);
         table.waits_for_constants(waits);
     }
+    // To load from the same line again changes nothing.
+    let line = constants.lines.line_bytes();
+    let before = (address & (line - 1)).min(offset as u32);
+    memories.pass_unseen(
+        constants.memory,
+        offset as u32 - before,
+        line - (address & (line - 1)) + before,
+    );
     memories.word(constants.memory, offset as usize, size)
 }
 

@@ -1,34 +1,25 @@
 //! Costs of translated blocks, by address.
 
 use tilewright_cores::{Alignment, BlockCost, Branches, Flags};
+use tilewright_cpu::{Charge, Turns, Visits};
 
 use crate::board::flash::Fetch;
 
 /// Index of what stands for all blocks that are not in the table.
 const ELSEWHERE: usize = 0;
 
-/// What is kept of a block. Few bytes: the table is looked into once a block.
+/// What is kept of a block. Few bytes: the table is looked into once a block. Translated code finds what changes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Entry {
+#[repr(C)]
+struct Entry {
+    visits: Visits,
     /// Where it begins.
     address: u32,
     /// Bytes of the block.
     size: u16,
     instructions: u16,
     cycles: u16,
-    pub flags: Flags,
-    /// Whether `successor` was right the last time.
-    confident: bool,
-    /// Block that can follow at no cost: the one behind it, or on a core that predicts the last
-    /// one that did follow, replaced when wrong twice in a row. That stands for the core's branch
-    /// predictor and target cache.
-    successor: u32,
-    /// Runs since counting began.
-    runs: u32,
-    /// How often the core went on elsewhere than at no cost.
-    turns: u32,
-    /// The state of what is kept of flash in which all of its lines were there.
-    resident: u32,
+    flags: Flags,
     /// Cycles that it waited for flash since counting began.
     waits: u32,
     /// Which of [`Table::alignments`] it has, from 1 on, times two; 0 for none. One more if what holds at its
@@ -177,10 +168,13 @@ impl Table {
             instructions: cost.instructions,
             cycles: cost.cycles,
             flags: cost.flags,
-            confident: false,
-            successor: address.wrapping_add(size),
-            resident: 0,
             alignment: 0,
+            visits: Visits {
+                successor: address.wrapping_add(size),
+                confident: 0,
+                resident: 0,
+                ..entry.visits
+            },
             ..*entry
         };
         Some(index)
@@ -217,12 +211,12 @@ impl Table {
     pub fn charge(&mut self, index: usize, address: u32) -> Charged {
         let late = self.follow(address);
         let before = std::mem::replace(&mut self.previous, index);
-        let entry = &mut self.entries[index];
-        if entry.runs < self.counting {
+        let visits = &mut self.entries[index].visits;
+        if visits.runs < self.counting {
             self.ran.push(index);
         }
-        entry.runs = entry.runs.saturating_add(self.counting);
-        let waits = if entry.resident == self.generation { 0 } else { self.fetch(index, before) };
+        visits.runs = visits.runs.saturating_add(self.counting);
+        let waits = if visits.resident == self.generation { 0 } else { self.fetch(index, before) };
         let Entry { instructions, cycles, .. } = self.entries[index];
         let cycles = u64::from(cycles) + u64::from(late);
         Charged { instructions: instructions.into(), cycles, waits: waits.into() }
@@ -239,7 +233,7 @@ impl Table {
         let Entry { address, size, cycles, .. } = *entry;
         let waits = fetch.waits(address, size.into(), cycles.into(), behind == address);
         self.generation = fetch.generation;
-        entry.resident = fetch.generation;
+        entry.visits.resident = fetch.generation;
         entry.waits = entry.waits.saturating_add(waits * self.counting);
         waits
     }
@@ -252,9 +246,9 @@ impl Table {
 
     #[inline]
     fn follow(&mut self, address: u32) -> u32 {
-        let before = &mut self.entries[self.previous];
+        let before = &mut self.entries[self.previous].visits;
         if before.successor == address {
-            before.confident = true;
+            before.confident = 1;
             return 0;
         }
         if before.runs > 0 {
@@ -263,14 +257,49 @@ impl Table {
         match self.branches {
             Branches::Fetched(taken) => taken,
             Branches::Predicted(missed) => {
-                if before.confident {
-                    before.confident = false;
+                if before.confident != 0 {
+                    before.confident = 0;
                 } else {
                     before.successor = address;
                 }
                 missed
             }
         }
+    }
+
+    /// What the block of an index takes each time; nothing for [`ELSEWHERE`] and for blocks with one
+    /// of these flags.
+    pub fn taken(&self, index: usize, flags: Flags) -> Option<Charge> {
+        let entry = self.entries.get(index).filter(|_| index != ELSEWHERE)?;
+        let charge =
+            Charge { instructions: entry.instructions.into(), cycles: entry.cycles.into() };
+        (!entry.flags.any(flags)).then_some(charge)
+    }
+
+    /// What it takes to go on elsewhere than behind a block.
+    pub const fn turns(&self) -> Turns {
+        match self.branches {
+            Branches::Fetched(cycles) => Turns { cycles, learns: false },
+            Branches::Predicted(cycles) => Turns { cycles, learns: true },
+        }
+    }
+
+    /// Bytes from the visits of an index to those of the next.
+    pub const STRIDE: u32 = size_of::<Entry>() as u32;
+
+    /// Where the visits of the first index are on this computer.
+    pub fn visits(&mut self) -> usize {
+        self.entries.as_mut_ptr().expose_provenance()
+    }
+
+    /// Whether runs are counted (1 or 0), and the state in which blocks have no line to wait for.
+    pub const fn state(&self) -> (u32, u32) {
+        (self.counting, self.generation)
+    }
+
+    /// The block of an index ran last.
+    pub const fn ran(&mut self, index: usize) {
+        self.previous = index;
     }
 
     /// From now on, runs of blocks are counted or not.
@@ -286,7 +315,8 @@ impl Table {
         let ran = std::mem::take(&mut self.ran);
         let take = |index: usize| {
             let entry = &mut self.entries[index];
-            let (runs, turns) = (std::mem::take(&mut entry.runs), std::mem::take(&mut entry.turns));
+            let Visits { runs, turns, .. } = entry.visits;
+            (entry.visits.runs, entry.visits.turns) = (0, 0);
             let waits = std::mem::take(&mut entry.waits);
             Counted {
                 address: entry.address,
@@ -302,6 +332,6 @@ impl Table {
     /// The next block is reached in another way than by a branch: its address.
     pub fn jump(&mut self, address: u32) {
         self.previous = ELSEWHERE;
-        self.entries[ELSEWHERE].successor = address;
+        self.entries[ELSEWHERE].visits.successor = address;
     }
 }
