@@ -157,15 +157,20 @@ impl Browser {
         self.client.find(Locator::Css(&selector)).await.is_ok()
     }
 
-    /// Clicks the element marked with this test id.
+    /// Clicks the element marked with this test id, once it can be.
     ///
     /// # Panics
-    /// If it cannot be clicked.
+    /// If it stays disabled.
     pub async fn click(&self, id: &str) {
         let script = "const e = document.querySelector(`[data-testid=\"${arguments[0]}\"]`); \
-                      e.scrollIntoView({ block: 'center' }); e.click();";
+                      if (!e || e.matches(':disabled')) return false; \
+                      e.scrollIntoView({ block: 'center' }); e.click(); return true;";
+        let until = Instant::now() + PATIENCE;
         self.find(id).await;
-        self.script(script, vec![json!(id)]).await;
+        while self.script(script, vec![json!(id)]).await != Value::Bool(true) {
+            assert!(Instant::now() < until, "'{id}' stays disabled\n{}", self.text().await);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Text of the element marked with this test id, once it fulfils a condition.

@@ -1,8 +1,6 @@
 //! Early exits on the page: chosen, told, and run.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 use tilewright_tests::browser::Browser;
 use tilewright_tests::server::Server;
@@ -14,15 +12,6 @@ const CHOOSE: &str = "const [id, word] = arguments;
     const choice = document.querySelector(`[data-testid=${id}]`);
     choice.value = word;
     choice.dispatchEvent(new Event('change', { bubbles: true }));";
-
-/// Waits until a button can be pressed.
-async fn is_enabled(browser: &Browser, id: &str) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !browser.find(id).await.is_enabled().await.unwrap() {
-        assert!(Instant::now() < until, "'{id}' stays disabled");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sub_network_is_chosen_and_runs_bit_equal() {
@@ -36,7 +25,6 @@ async fn a_sub_network_is_chosen_and_runs_bit_equal() {
     let told = browser.text_when("exits", |text| text.contains("softmax_108")).await;
     assert!(told.contains("modelled") && told.contains("counted"), "{told}");
     browser.click("view-run").await;
-    is_enabled(&browser, "random-input").await;
     browser.click("random-input").await;
     browser.text_when("results", |text| !text.is_empty()).await;
     browser.script(CHOOSE, vec![json!("pick-subnetwork"), json!("exit9/softmax_50")]).await;
@@ -55,7 +43,6 @@ async fn an_exit_by_confidence_ends_the_run_on_a_small_screen() {
     let browser = Browser::start(390, 844, true).await;
     let link = format!("model={NETWORK}&board=stm32f746g-disco&strategy=swap&exits=0.002&view=run");
     browser.open(&format!("{}#{link}", server.address)).await;
-    is_enabled(&browser, "random-input").await;
     browser.click("random-input").await;
     browser.text_when("results", |text| !text.is_empty()).await;
     browser.click("run").await;

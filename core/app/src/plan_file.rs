@@ -50,7 +50,9 @@ pub struct StoreStart<'s> {
 }
 
 impl<'s> StoreStart<'s> {
-    const fn whole(bytes: &'s [u8]) -> Self {
+    /// All of them.
+    #[must_use]
+    pub const fn whole(bytes: &'s [u8]) -> Self {
         Self { bytes, of: bytes.len() as u64 }
     }
 }

@@ -19,6 +19,7 @@ mod own;
 mod rules;
 mod watch;
 
+pub use crate::board::card::CardImage;
 pub use crate::board::host::{Host, Waited};
 pub use crate::board::{access, constants, devices, external, memories};
 pub use crate::core::registers::Register;
@@ -28,7 +29,7 @@ pub use crate::engine::{Engine, Trap};
 pub use crate::fault::trapped;
 pub use crate::job::{JobError, finish, open, prepare, reset, run_on};
 pub use crate::machine::{Clock, End, Machine, Sink};
-pub use crate::own::{Own, run};
+pub use crate::own::{Lent, Own, run};
 pub use crate::rules::{border, long_loads};
 /// What runs code that the core of our own translates.
 pub mod translate {

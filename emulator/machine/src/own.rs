@@ -10,6 +10,7 @@ use tilewright_protocol::{Finish, Job};
 use tilewright_report::FaultKind;
 
 use crate::board::access::{self, FETCH};
+use crate::board::card::CardImage;
 use crate::core::block;
 use crate::core::exception::{self, Raised};
 use crate::core::registers::Register;
@@ -28,20 +29,27 @@ const LOOKED_AT: Flags = Flags::FLOAT.with(Flags::MARKED).with(Flags::SENDS_EVEN
 /// CONTROL.FPCA.
 const FPCA: u32 = 1 << 2;
 
-/// Does a job on the core of our own; messages but the last go to `sink`. Blocks that run often are translated if there
-/// is what runs modules.
+/// What a host lends a run on the core of our own.
+#[derive(Default)]
+pub struct Lent {
+    /// What runs modules: blocks that run often are translated.
+    pub modules: Option<Box<dyn Modules>>,
+    /// What the card holds, instead of the job's image.
+    pub card: Option<Box<dyn CardImage>>,
+}
+
+/// Does a job on the core of our own; messages but the last go to `sink`.
 ///
 /// # Errors
 /// [`JobError`] if it cannot be started. What goes wrong later is in the result.
-pub fn run(
-    job: &Job,
-    clock: Clock,
-    sink: Sink,
-    modules: Option<Box<dyn Modules>>,
-) -> Result<Finish, JobError> {
+pub fn run(job: &Job, clock: Clock, sink: Sink, lent: Lent) -> Result<Finish, JobError> {
     let (board, firmware) = open(job)?;
-    let mut own = Own::new(prepare(board, firmware, job, clock, sink)?);
-    if let Some(modules) = modules {
+    let mut machine = prepare(board, firmware, job, clock, sink)?;
+    if let Some(image) = lent.card {
+        machine.card.hold(image);
+    }
+    let mut own = Own::new(machine);
+    if let Some(modules) = lent.modules {
         own.code.translate(Translator::new(modules));
     }
     run_on(&mut own)

@@ -16,7 +16,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use tilewright_board::Board;
-use tilewright_machine::{Clock, Machine};
+use tilewright_machine::{Clock, Lent, Machine};
 use tilewright_protocol::{Engine, Finish, Job, Response};
 
 pub use bench::bench;
@@ -46,7 +46,7 @@ pub fn run_on(
 ) -> Result<Finish, JobError> {
     match engine {
         Engine::Unicorn => run(job, sink),
-        Engine::Own => tilewright_machine::run(job, clock(), Box::new(sink), None),
+        Engine::Own => tilewright_machine::run(job, clock(), Box::new(sink), Lent::default()),
         Engine::Both => lock_step::run(job, Box::new(sink)),
     }
 }

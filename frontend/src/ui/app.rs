@@ -372,7 +372,7 @@ impl App {
                             calibration={model.facts.calibration} plan={state.plan.clone()}
                             server={state.server.clone()} runs_on={state.runs_on()} input={state.input.clone()}
                             picture={self.session.picture()} run={state.run.clone()}
-                            can_run={state.can_run()} needs_input={state.needs_input()} trouble={state.trouble(Place::Run).cloned()} {lit}
+                            can_run={state.can_run()} is_opening={state.is_opening()} needs_input={state.needs_input()} trouble={state.trouble(Place::Run).cloned()} {lit}
                             desk={state.desk.clone()} run_beside={run_beside} can_measure={state.can_measure()}
                             desk_trouble={state.trouble(Place::Desk).cloned()}
                             boards={Rc::clone(&state.boards)} {is_stale}

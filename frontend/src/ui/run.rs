@@ -37,6 +37,7 @@ pub struct Props {
     pub picture: Option<Rc<ObjectUrl>>,
     pub run: Run,
     pub can_run: bool,
+    pub is_opening: bool,
     /// Whether nothing but an input is missing.
     pub needs_input: bool,
     pub trouble: Option<Diagnostic>,
@@ -102,7 +103,8 @@ fn nothing_to_run(plan: &PlanFacts) -> Html {
 }
 
 fn inputs(props: &Props) -> Html {
-    let is_busy = props.run.phase.is_under_way();
+    // While a model is being opened it takes no input.
+    let is_busy = props.run.phase.is_under_way() || props.is_opening;
     let samples = match props.origin {
         Origin::Example(example) => example.samples,
         Origin::File(_) | Origin::Zoo(_) => &[],

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tilewright_app::{
-    Cancel, Diagnostic, Host, News, PlanFile, Progress, RunOptions, RunResult, encoded_layers,
-    run_image,
+    Cancel, Diagnostic, Host, News, PlanFile, Progress, RunOptions, RunResult, StoreStart,
+    encoded_layers, run_image,
 };
 use tilewright_machine::translate::Modules;
+use tilewright_machine::{CardImage, Lent};
 use tilewright_plan::Space;
 use tilewright_protocol::{Collector, Job, Response, RunOutcome};
 use tilewright_report::sentence;
@@ -47,12 +48,13 @@ struct Status<'r> {
 /// As [`run_image`]; if a buffer is missing or is not what its place says.
 pub fn run(
     request: &RunRequest,
-    buffers: Vec<Vec<u8>>,
+    buffers: Vec<Box<dyn CardImage>>,
     around: &Surroundings,
 ) -> Outcome<RunEvent> {
     let mut buffers = buffers.into_iter();
     let mut next = |what| {
-        buffers.next().ok_or_else(|| Diagnostic::ours(format!("{what} did not come."), "run"))
+        let buffer = buffers.next().map(|buffer| start(&*buffer, usize::MAX));
+        buffer.ok_or_else(|| Diagnostic::ours(format!("{what} did not come."), "run"))
     };
     let firmware = Arc::new(next("The firmware")?);
     let (image, input) = (next("The plan image")?, next("The input")?);
@@ -62,14 +64,23 @@ pub fn run(
     for (name, bytes) in request.stores.iter().zip(buffers) {
         *(if name == "card" { &mut card } else { &mut external_flash }) = Some(bytes);
     }
-    let file = file.with_brought_stores(external_flash, card)?;
+    let external_flash = external_flash.map(|bytes| start(&*bytes, usize::MAX));
+    // The card is read as the board reads it: of its image the start is enough to know it.
+    let head = card.as_ref().map(|card| start(&**card, PlanFile::STORE_HEAD));
+    let of = card.as_ref().map_or(0, |card| card.count() as u64);
+    file.check_stores(
+        external_flash.as_deref().map(StoreStart::whole),
+        head.as_deref().map(|bytes| StoreStart { bytes, of }),
+    )?;
+    let file = file.with_stores(external_flash.unwrap_or_default(), head.unwrap_or_default());
     let payload = file.int8_payload("input", &input)?;
     let limits: Vec<u32> = request.limit_us.into_iter().collect();
     let usual = RunOptions::of_frames(file.frames());
     // A sub-network's steps are others than those that the page shows.
     let records = limits.is_empty();
     let options = RunOptions { mode: request.mode, limits: &limits, records, ..usual };
-    let host = EmulatorHost { firmware, around: around.clone(), cancel: Cancel::default() };
+    let (card, cancel) = (RefCell::new(card), Cancel::default());
+    let host = EmulatorHost { firmware, around: around.clone(), card, cancel };
     let done = run_image(&options, &board, &file, &payload, true, &host)?;
     let status = serde_json::to_vec(&Status { result: &done.result });
     let status = status.map_err(|error| ours("result", &error))?;
@@ -79,10 +90,19 @@ pub fn run(
     Ok((RunEvent::Ended(recording), vec![status, layers]))
 }
 
+/// So many bytes from the start, or all.
+fn start(buffer: &dyn CardImage, bytes: usize) -> Vec<u8> {
+    let mut start = vec![0; buffer.count().min(bytes)];
+    buffer.read(0, &mut start);
+    start
+}
+
 /// This worker as the application's host, for one run. Whoever wants an end to it ends the worker.
 struct EmulatorHost {
     firmware: Arc<Vec<u8>>,
     around: Surroundings,
+    /// What the card holds, until the run begins.
+    card: RefCell<Option<Box<dyn CardImage>>>,
     cancel: Cancel,
 }
 
@@ -114,9 +134,8 @@ impl Host for EmulatorHost {
             }
         };
         let clock = Rc::clone(&self.around.clock);
-        let modules = (self.around.modules)();
-        let finish =
-            tilewright_machine::run(&job, Box::new(move || clock()), Box::new(sink), modules);
+        let lent = Lent { modules: (self.around.modules)(), card: self.card.take() };
+        let finish = tilewright_machine::run(&job, Box::new(move || clock()), Box::new(sink), lent);
         let finish = finish.map_err(|error| ours("emulator", &error))?;
         let (collector, well) = Rc::into_inner(collected)
             .map(RefCell::into_inner)
@@ -232,7 +251,8 @@ mod tests {
             stores: Vec::new(),
         };
         let said = |buffers: &[&[u8]]| {
-            let buffers = buffers.iter().map(|bytes| bytes.to_vec()).collect();
+            let buffers = buffers.iter().map(|bytes| Box::new(Arc::new(bytes.to_vec())) as _);
+            let buffers = buffers.collect();
             run(&request, buffers, &around).unwrap_err().to_string()
         };
         assert!(said(&[]).contains("firmware did not come"));

@@ -12,6 +12,8 @@ use js_sys::{Function, Object, Reflect, Uint8Array};
 use tilewright_machine::translate::{Asked, Modules, Shared};
 use wasm_bindgen::{JsCast, JsValue};
 
+use super::sha256;
+
 /// A function of a module: shared words, host, place.
 type Translated = extern "C" fn(u32, u32, u32) -> u32;
 
@@ -19,8 +21,8 @@ type Translated = extern "C" fn(u32, u32, u32) -> u32;
 const MOST_KNOWN: usize = 2048;
 
 thread_local! {
-    /// Modules, and where their functions are in the program's table.
-    static KNOWN: RefCell<BTreeMap<Vec<u8>, u32>> = const { RefCell::new(BTreeMap::new()) };
+    /// By the checksum of a module, where its function is in the program's table.
+    static KNOWN: RefCell<BTreeMap<String, u32>> = const { RefCell::new(BTreeMap::new()) };
     /// Places of the table that hold no function any more: it cannot shrink.
     static FREE: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
@@ -75,14 +77,15 @@ impl Modules for Beside {
     }
 
     fn add(&mut self, module: &[u8]) -> Option<u32> {
-        if let Some(known) = KNOWN.with_borrow(|known| known.get(module).copied()) {
+        let checksum = sha256(module);
+        if let Some(known) = KNOWN.with_borrow(|known| known.get(&checksum).copied()) {
             return Some(known);
         }
         let function = self.make(module).ok()?;
         let free = FREE.with_borrow_mut(Vec::pop);
         let place = free.or_else(|| self.table.grow(1).ok())?;
         self.table.set(place, &function).ok()?;
-        KNOWN.with_borrow_mut(|known| known.insert(module.to_vec(), place));
+        KNOWN.with_borrow_mut(|known| known.insert(checksum, place));
         Some(place)
     }
 

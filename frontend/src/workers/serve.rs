@@ -150,7 +150,7 @@ where
                 post::<R>(to, request, &Reply::Progress(text.to_owned()), &[]);
             }
         };
-        handle(body, buffers, &say)
+        handle(body, buffers.iter().map(Uint8Array::to_vec).collect(), &say)
     });
 }
 
@@ -169,7 +169,7 @@ pub type Tell<R> = Rc<dyn Fn(&R)>;
 
 /// Answers every request with what `handle` tells, one after the other, and gives last. Returns at
 /// once; the worker goes on.
-pub fn serve_news<Q, R>(mut handle: impl FnMut(Q, Vec<Vec<u8>>, Tell<R>) -> Outcome<R> + 'static)
+pub fn serve_news<Q, R>(mut handle: impl FnMut(Q, Vec<Uint8Array>, Tell<R>) -> Outcome<R> + 'static)
 where
     Q: DeserializeOwned,
     R: Clone + Serialize + 'static,
@@ -182,7 +182,7 @@ where
 }
 
 fn listen<Q, R>(
-    mut handle: impl FnMut(&DedicatedWorkerGlobalScope, u32, Q, Vec<Vec<u8>>) -> Outcome<R> + 'static,
+    mut handle: impl FnMut(&DedicatedWorkerGlobalScope, u32, Q, Vec<Uint8Array>) -> Outcome<R> + 'static,
 ) where
     Q: DeserializeOwned,
     R: Serialize + 'static,
@@ -195,7 +195,6 @@ fn listen<Q, R>(
             Ok(message) => message,
             Err(error) => return post::<R>(&to, 0, &Reply::Crashed(error.0), &[]),
         };
-        let buffers = buffers.iter().map(Uint8Array::to_vec).collect();
         match handle(&to, request, body, buffers) {
             Ok((result, buffers)) => post(&to, request, &Reply::Done(result), &buffers),
             Err(trouble) => post::<R>(&to, request, &Reply::Failed(trouble), &[]),

@@ -26,10 +26,32 @@ struct Moving {
     held: Vec<u8>,
 }
 
+/// What a card holds from its first byte on; zeros follow. It is read bit by bit: it may be as large as a network.
+pub trait CardImage {
+    /// How many bytes.
+    fn count(&self) -> usize;
+
+    /// The bytes from an offset on, of which it has as many.
+    fn read(&self, offset: usize, to: &mut [u8]);
+}
+
+impl CardImage for Arc<Vec<u8>> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn read(&self, offset: usize, to: &mut [u8]) {
+        if let Some(from) = self.get(offset..offset.saturating_add(to.len())) {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
 /// The card's bytes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Card {
-    image: Arc<Vec<u8>>,
+    /// Nothing: the slot is empty.
+    image: Option<Box<dyn CardImage>>,
     /// Sectors that were written since.
     written: BTreeMap<u32, Vec<u8>>,
     /// Transfers that bring or leave other bytes than they should.
@@ -68,8 +90,13 @@ impl Card {
         let (wrong, faults) = job.faults.iter().map(fault).partition(is_silent);
         let curve = |curve: &tilewright_board::Curve| (curve.fixed_ns, curve.bytes_per_second);
         bus.insert_card(SdCard::new(job.bytes, curve(&read), curve(&write), faults));
-        let image = Arc::clone(&job.image);
-        Ok(Self { image, wrong, ..Self::default() })
+        let image: Box<dyn CardImage> = Box::new(Arc::clone(&job.image));
+        Ok(Self { image: Some(image), wrong, ..Self::default() })
+    }
+
+    /// The card holds this instead of what its job says.
+    pub fn hold(&mut self, image: Box<dyn CardImage>) {
+        self.image = Some(image);
     }
 
     /// The stream of the transfer under way.
@@ -142,12 +169,13 @@ impl Card {
 
     /// So many bytes from a sector on.
     fn sectors(&self, first: u32, bytes: usize) -> Vec<u8> {
-        let (count, image) = (bytes.div_ceil(SECTOR), &self.image);
-        let start = (first as usize).saturating_mul(SECTOR).min(image.len());
-        let end = start.saturating_add(count * SECTOR).min(image.len());
-        let mut read = Vec::with_capacity(count * SECTOR);
-        read.extend_from_slice(image.get(start..end).unwrap_or(&[]));
-        read.resize(count * SECTOR, 0);
+        let count = bytes.div_ceil(SECTOR);
+        let mut read = vec![0; count * SECTOR];
+        if let Some(image) = &self.image {
+            let start = (first as usize).saturating_mul(SECTOR).min(image.count());
+            let there = read.len().min(image.count() - start);
+            image.read(start, &mut read[..there]);
+        }
         let behind = first.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
         for (number, written) in self.written.range(first..behind) {
             let start = (number - first) as usize * SECTOR;
