@@ -18,7 +18,7 @@ pub mod import;
 pub mod judge;
 #[cfg(feature = "importer")]
 mod labelled;
-#[cfg(all(feature = "emulator", target_family = "wasm"))]
+#[cfg(feature = "emulator")]
 pub mod modules;
 #[cfg(feature = "importer")]
 pub mod open;
