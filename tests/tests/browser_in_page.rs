@@ -144,7 +144,7 @@ async fn a_run_is_stopped_at_once_and_the_next_one_begins() {
 #[tokio::test(flavor = "multi_thread")]
 async fn page_and_server_count_the_same() {
     let server = Server::start(&[]);
-    for board in [BOARD, "stm32f469i-disco", "stm32l552e-ev"] {
+    for board in [BOARD, "stm32f469i-disco", "pico-2"] {
         count_the_same(&server, board).await;
     }
 }
