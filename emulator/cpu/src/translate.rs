@@ -35,8 +35,8 @@ pub use shared::{Charge, HISTORY, Meter, Shared, Turns, Visits};
 pub const HOT: u32 = 4096;
 /// Of a block that ran so often it is looked where its registers point.
 pub const WARM: u32 = 16;
-/// Most functions: code that is always another takes no more memory than these.
-const MOST_FUNCTIONS: u32 = 8192;
+/// Most functions: code that goes everywhere takes no more memory than these.
+const MOST_FUNCTIONS: u32 = 1024;
 
 /// Runs modules: a browser, for one.
 pub trait Modules {

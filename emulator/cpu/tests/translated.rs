@@ -26,24 +26,9 @@ const MOST_BLOCKS: u64 = 24;
 /// Bytes of a line of constants.
 const LINE: u32 = 16;
 
-const REGISTERS: [R; 16] = [
-    R::R0,
-    R::R1,
-    R::R2,
-    R::R3,
-    R::R4,
-    R::R5,
-    R::R6,
-    R::R7,
-    R::R8,
-    R::R9,
-    R::R10,
-    R::R11,
-    R::R12,
-    R::Sp,
-    R::Lr,
-    R::Pc,
-];
+fn registers() -> impl Iterator<Item = R> {
+    (0..16).map(R::number)
+}
 
 /// Numbers that are the same each time (Numerical Recipes).
 struct Drawn(u64);
@@ -398,7 +383,7 @@ fn code(drawn: &mut Drawn) -> Vec<u8> {
 fn core(drawn: &mut Drawn) -> Core {
     let mut core = Core::default();
     core.set_xpsr(drawn.next() & 0xf80f_0000);
-    for register in REGISTERS {
+    for register in registers() {
         let value = match drawn.below(16) {
             0 => drawn.below(64),
             1 => DEVICE,
@@ -416,7 +401,7 @@ fn core(drawn: &mut Drawn) -> Core {
 
 /// All that can be seen after a run, word by word.
 fn state(board: &Board) -> Vec<u32> {
-    let mut words: Vec<u32> = REGISTERS.iter().map(|it| board.core.register(*it)).collect();
+    let mut words: Vec<u32> = registers().map(|it| board.core.register(it)).collect();
     words.push(board.core.xpsr());
     let Meter { cycles, instructions, deadline, entered, .. } = board.meter;
     words.extend([cycles, instructions, deadline].map(|it| it as u32));

@@ -18,7 +18,7 @@ use super::sha256;
 type Translated = extern "C" fn(u32, u32, u32) -> u32;
 
 /// Functions that are kept for later runs: the same firmware is translated to the same modules.
-const MOST_KNOWN: usize = 2048;
+const MOST_KNOWN: usize = 256;
 
 thread_local! {
     /// By the checksum of a module, where its function is in the program's table.

@@ -242,14 +242,7 @@ impl Writer<'_> {
         self.get(o.m);
         self.open_if(BlockType::Result(ValType::I32));
         // In 64 bits nothing overflows.
-        for register in [o.n, o.m] {
-            let mut f = self.get(register);
-            if is_signed {
-                f.i64_extend_i32_s();
-            } else {
-                f.i64_extend_i32_u();
-            }
-        }
+        self.extended(o, is_signed);
         let mut f = self.f();
         if is_signed {
             f.i64_div_s();
@@ -461,6 +454,12 @@ impl Writer<'_> {
 
     /// The product of two registers, of 64 bits.
     fn product(&mut self, o: &Operation, signed: bool) {
+        self.extended(o, signed);
+        self.f().i64_mul();
+    }
+
+    /// Two registers as numbers of 64 bits.
+    fn extended(&mut self, o: &Operation, signed: bool) {
         for register in [o.n, o.m] {
             let mut f = self.get(register);
             if signed {
@@ -469,7 +468,6 @@ impl Writer<'_> {
                 f.i64_extend_i32_u();
             }
         }
-        self.f().i64_mul();
     }
 
     /// The low word of a sum; Q is set if it needs more.
