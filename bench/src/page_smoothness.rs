@@ -2,8 +2,9 @@
 //! of thousands of tasks.
 
 use std::fs;
+use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::dist;
 use tilewright_tests::onnx_file::{Dim, chain};
@@ -11,12 +12,8 @@ use tilewright_tests::static_host;
 
 use crate::figures::{Goal, Measured};
 
-/// Waits until nothing is under way.
-const REST: &str = "
-    const done = arguments[arguments.length - 1];
-    const status = document.querySelector('[data-testid=status]');
-    const wait = () => status.dataset.busy === 'true' ? setTimeout(wait, 50) : done(true);
-    wait();";
+/// Whether something is under way: on two cores, plans to compare with take half a minute.
+const BUSY: &str = "return document.querySelector('[data-testid=status]').dataset.busy === 'true'";
 
 /// Gives the median and the longest time between frames, in milliseconds, while a wheel turns over the
 /// middle of a view, twice from near to far and back, or sideways.
@@ -46,9 +43,9 @@ const FRAMES: &str = "
 const TIMED: f64 = 120.0;
 /// Operators of the deep network whose graph is drawn.
 const DEEP: usize = 5_000;
-/// 1,257,920 tasks: ten frames of VGG16 through buffers of 16 KiB.
+/// 1,266,095 tasks: 78 frames of VGG16 through buffers of 50 KiB, about the smallest that it can have.
 const SCHEDULE: &str =
-    "model=zoo:vgg16&board=paper-swapnn-8m&strategy=swap&buffer=16384&frames=10&view=schedule";
+    "model=zoo:vgg16&board=paper-swapnn-8m&strategy=swap&buffer=51200&frames=78&view=schedule";
 
 /// How smoothly the graphs of a wide and of a deep network move, and the lanes of a long schedule.
 ///
@@ -80,7 +77,7 @@ pub fn figures() -> Result<Vec<Measured>, String> {
         browser.open(&format!("{site}#{SCHEDULE}")).await;
         browser.find("timeline").await;
         for (sideways, what) in [(false, "zoomed"), (true, "panned")] {
-            let what = format!("lanes of VGG16, ten frames, {what}");
+            let what = format!("lanes of VGG16, 78 frames, {what}");
             figures.extend(turned(&browser, "timeline", sideways, &what).await?);
             // Nearer, so that there is something to pan.
             for _ in 0..6 {
@@ -100,7 +97,9 @@ async fn turned(
     sideways: bool,
     what: &str,
 ) -> Result<[Measured; 3], String> {
-    browser.client.execute_async(REST, Vec::new()).await.map_err(|e| e.to_string())?;
+    while browser.script(BUSY, Vec::new()).await == Value::Bool(true) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     let before = browser.own_ms().await;
     let times = browser.client.execute_async(FRAMES, vec![json!(view), json!(sideways)]).await;
     let times = times.map_err(|e| e.to_string())?;
