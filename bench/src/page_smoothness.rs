@@ -43,9 +43,9 @@ const FRAMES: &str = "
 const TIMED: f64 = 120.0;
 /// Operators of the deep network whose graph is drawn.
 const DEEP: usize = 5_000;
-/// 1,266,095 tasks: 78 frames of VGG16 through buffers of 50 KiB, about the smallest that it can have.
+/// 1,266,095 tasks: 64 frames of VGG16 through buffers of 50 KiB, about the smallest that it can have.
 const SCHEDULE: &str =
-    "model=zoo:vgg16&board=paper-swapnn-8m&strategy=swap&buffer=51200&frames=78&view=schedule";
+    "model=zoo:vgg16&board=paper-swapnn-8m&strategy=swap&buffer=51200&frames=64&view=schedule";
 
 /// How smoothly the graphs of a wide and of a deep network move, and the lanes of a long schedule.
 ///
@@ -77,7 +77,7 @@ pub fn figures() -> Result<Vec<Measured>, String> {
         browser.open(&format!("{site}#{SCHEDULE}")).await;
         browser.find("timeline").await;
         for (sideways, what) in [(false, "zoomed"), (true, "panned")] {
-            let what = format!("lanes of VGG16, 78 frames, {what}");
+            let what = format!("lanes of VGG16, 64 frames, {what}");
             figures.extend(turned(&browser, "timeline", sideways, &what).await?);
             // Nearer, so that there is something to pan.
             for _ in 0..6 {

@@ -19,8 +19,8 @@ mod tiles;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_report::{
-    Blame, Diagnostic, ExitsReport, FitReport, MemoryMap, Occupancy, PaperReport, PlacedTensor,
-    PlanReport, SweepKey, Timeline, Traffic,
+    Accesses, Blame, Diagnostic, ExitsReport, FitReport, MemoryMap, Occupancy, PaperReport,
+    PlacedTensor, PlanReport, SweepKey, Timeline, Traffic,
 };
 pub use tilewright_report::{
     Comparison, Integrity, LayerCheck, PlanSettings, RunResult, ZooSize, ZooView,
@@ -326,6 +326,8 @@ pub struct PlanFacts {
     pub timeline: Timeline,
     /// What of SRAM is held during it.
     pub occupancy: Occupancy,
+    /// Which bytes of which memory its steps read and write.
+    pub accesses: Accesses,
     /// What its layers move.
     pub traffic: Traffic,
     /// How the outputs stand for real numbers.
@@ -365,13 +367,16 @@ impl PartialEq for PlanFacts {
     /// can be long.
     fn eq(&self, other: &Self) -> bool {
         let Self { settings, report, memory, tensors, nodes, tiles, .. } = self;
-        let Self { timeline, occupancy, traffic, outputs, checks, image, no_image, .. } = self;
+        let Self {
+            timeline, occupancy, accesses, traffic, outputs, checks, image, no_image, ..
+        } = self;
         std::ptr::eq(self, other)
             || (settings, report, memory, tensors, nodes)
                 == (&other.settings, &other.report, &other.memory, &other.tensors, &other.nodes)
                 && *tiles == other.tiles
-                && (timeline, occupancy, traffic, outputs)
-                    == (&other.timeline, &other.occupancy, &other.traffic, &other.outputs)
+                && (timeline, occupancy, accesses)
+                    == (&other.timeline, &other.occupancy, &other.accesses)
+                && (traffic, outputs) == (&other.traffic, &other.outputs)
                 && (checks, image, no_image) == (&other.checks, &other.image, &other.no_image)
     }
 }

@@ -102,72 +102,76 @@ async fn strategies_stand_side_by_side_and_a_click_chooses_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_walk_is_played_and_stepped_with_keys_and_other_panels_follow() {
-    let browser = lenet(WIDE, false, "", "walk").await;
-    let drawn = "return document.querySelectorAll('[data-testid=walk] rect.block').length > 9";
-    until(&browser, drawn).await;
-    browser.press("walk", [Key::Right, Key::Right]).await;
-    browser.text_when("walk-at", |text| text.starts_with("Operator 3 of")).await;
-    let words = browser.text_when("walk-words", |text| text.contains("reads")).await;
-    assert!(words.contains("writes") && words.contains("frees") && words.contains("live"));
+async fn the_film_is_played_and_stepped_with_keys_and_other_panels_follow() {
+    let browser = lenet(WIDE, false, "", "film-map").await;
+    until(&browser, "return document.querySelectorAll('.film-map').length === 2").await;
+    browser.press("film-map", [Key::Right, Key::Right]).await;
+    let at = browser.text_when("film-at", |text| text.contains("task 3 of")).await;
+    let words = browser.text_when("film-words", |text| text.starts_with("Core: ")).await;
+    assert!(words.contains("done"), "{words}");
     let lit = "return [...document.querySelectorAll('[data-testid=layers] tr.lit td')]
                    .slice(0, 1).map((cell) => cell.textContent)";
     assert_eq!(browser.script(lit, Vec::new()).await, json!(["2"]), "the table follows");
-    browser.press("walk", [Key::Home]).await;
-    browser.text_when("walk-at", |text| text.starts_with("Operator 1 of")).await;
-    browser.click("walk-play").await;
-    until(&browser, "return document.querySelector('[data-testid=walk-play]').title === 'Pause'")
+    browser.press("film-map", [Key::Home]).await;
+    browser.text_when("film-at", |text| text.contains("task 1 of")).await;
+    browser.press("film-map", [Key::Up]).await;
+    browser.click("film-play").await;
+    until(&browser, "return document.querySelector('[data-testid=film-play]').title === 'Pause'")
         .await;
-    until(&browser, "return document.querySelector('[data-testid=walk-play]').title === 'Play'")
+    until(&browser, "return document.querySelector('[data-testid=film-play]').title === 'Play'")
         .await;
-    let at = browser.text_when("walk-at", |_| true).await;
-    let numbers: Vec<&str> = at.split(' ').filter(|word| word.parse::<u32>().is_ok()).collect();
-    assert_eq!(numbers[0], numbers[1], "it ends at the last: {at}");
-    browser.press("walk", [Key::Left]).await;
-    browser.text_when("walk-at", |text| text != at).await;
+    browser.text_when("film-words", |text| text.starts_with("It has ended")).await;
+    browser.press("film-map", [Key::Left]).await;
+    browser.text_when("film-words", |text| text.contains("softmax")).await;
+    assert_ne!(browser.text_when("film-at", |_| true).await, at);
+    let table = browser.find("film-table").await.prop("textContent").await.unwrap().unwrap();
+    assert!(table.contains("Flash") && table.contains("weights of"), "{table}");
+    assert!(table.contains("is being written"), "{table}");
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_walk_is_scrubbed_and_other_panels_follow() {
-    let browser = lenet(WIDE, false, "view=steps", "walk").await;
-    until(&browser, "return !!document.querySelector('[data-testid=walk] svg')").await;
-    let drawn = "return document.querySelector('[data-testid=walk] svg').innerHTML";
-    let before = browser.script(drawn, Vec::new()).await;
-    let scrub = "const range = document.querySelector('[data-testid=walk-scrub]');
+async fn the_film_is_scrubbed_and_says_where_it_is() {
+    let browser = lenet(WIDE, false, "view=film", "film-scrub").await;
+    let scrub = "const range = document.querySelector('[data-testid=film-scrub]');
                  range.value = arguments[0];
                  range.dispatchEvent(new InputEvent('input', { bubbles: true }))";
-    for place in [3, 1, 4] {
+    let mut before = String::new();
+    for place in [3_000, 1_000, 9_999] {
         browser.script(scrub, vec![json!(place)]).await;
-        let words = format!("Operator {} of", place + 1);
-        let at = browser.text_when("walk-at", |text| text.starts_with(&words)).await;
-        let spoken = browser.find("walk-scrub").await.attr("aria-valuetext").await.unwrap();
-        assert_eq!(spoken, Some(at));
+        let at = browser.text_when("film-at", |text| text != before).await;
+        let spoken = browser.find("film-scrub").await.attr("aria-valuetext").await.unwrap();
+        assert_eq!(spoken.as_ref(), Some(&at));
+        before = at;
     }
-    assert_ne!(browser.script(drawn, Vec::new()).await, before, "the drawing follows");
-    browser.press("walk-scrub", [Key::Right]).await;
-    browser.text_when("walk-at", |text| text.starts_with("Operator 6 of")).await;
-    browser.press("walk-scrub", [Key::Home]).await;
-    browser.text_when("walk-at", |text| text.starts_with("Operator 1 of")).await;
-    assert_eq!(browser.script(drawn, Vec::new()).await, before, "and comes back");
+    browser.click("film-peak").await;
+    browser.text_when("film-at", |text| text != before).await;
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_walk_shows_what_sram_holds_of_tensors_that_lie_outside() {
-    let browser = lenet(WIDE, false, "strategy=overlay&view=steps", "walk").await;
-    let drawn = "return document.querySelectorAll('[data-testid=walk] .walk-then').length > 5";
-    until(&browser, drawn).await;
-    let now =
-        "return [...document.querySelectorAll('[data-testid=walk] .block:not(.walk-then) title')]
-                   .map(title => title.textContent).join()";
-    let before = browser.script(now, Vec::new()).await;
-    assert!(before.as_str().is_some_and(|parts| parts.contains("input")), "{before}");
-    browser.press("walk", [Key::Right, Key::Right]).await;
-    browser.text_when("walk-at", |text| text.starts_with("Operator 3 of")).await;
-    assert_ne!(browser.script(now, Vec::new()).await, before, "the next operator's parts");
+async fn the_film_shows_far_memories_what_travels_and_another_plan_beside() {
+    let browser = lenet(WIDE, false, "strategy=swap&view=film", "film-map").await;
+    until(&browser, "return document.querySelectorAll('.film-map').length === 3").await;
+    browser.text_when("film-words", |text| text.contains("from the card for")).await;
+    until(&browser, "return document.querySelectorAll('.film-tile').length > 0").await;
+    browser.click("film-stall").await;
+    browser.text_when("film-words", |text| text.contains("Core: waits for the Card")).await;
+    // Others are planned meanwhile.
+    let choose = "const choice = document.querySelector('[data-testid=pick-film-beside]');
+                  if (![...choice?.options ?? []].some(one => one.value === 'resident')) return false;
+                  choice.value = 'resident';
+                  choice.dispatchEvent(new Event('change', { bubbles: true }));
+                  return true";
+    until(&browser, choose).await;
+    browser.text_when("film-words-beside", |text| text.contains("Core: ")).await;
+    until(&browser, "return document.querySelectorAll('.film-map').length === 5").await;
+    browser.press("film-map", [Key::End]).await;
+    let ended = browser.text_when("film-words-beside", |text| text.contains("has ended")).await;
+    assert_ne!(browser.text_when("film-words", |text| text.contains("has ended")).await, ended);
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }
 
@@ -201,7 +205,7 @@ async fn no_width_and_no_theme_breaks_the_views_of_memory() {
                 ("overview", "remedies", "sram=4096&view=overview"),
                 ("memory", "live", "view=memory"),
                 ("compare", "strategies", "view=compare"),
-                ("steps", "walk", "view=steps"),
+                ("film", "film-map", "view=film&strategy=overlay"),
             ] {
                 let browser = lenet((width, height), dark, settings, shown).await;
                 until(
@@ -209,10 +213,8 @@ async fn no_width_and_no_theme_breaks_the_views_of_memory() {
                     "return document.querySelector('.status').dataset.busy === 'false'",
                 )
                 .await;
-                if view == "steps" {
-                    until(&browser, "return !!document.querySelector('[data-testid=walk] svg')")
-                        .await;
-                    browser.press("walk", [Key::Right, Key::Right]).await;
+                if view == "film" {
+                    browser.press("film-map", [Key::Right, Key::Right]).await;
                 }
                 let sizes = "return [document.documentElement.scrollWidth, window.innerWidth]";
                 let sizes = browser.script(sizes, Vec::new()).await;

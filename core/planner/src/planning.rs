@@ -19,8 +19,8 @@ use crate::{Integrity, Objective, Options, PlanError, Planned, Strategy, exits, 
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_model::tiling::Tiled;
-use tilewright_plan::{Bytes, Plan};
-use tilewright_report::{Energy, MemoryMap};
+use tilewright_plan::{Bytes, Plan, Space};
+use tilewright_report::{Accesses, Energy, MemoryMap, Occupancy};
 
 /// How far planning is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -428,7 +428,7 @@ pub fn described(
     let mut report =
         report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
     report.exits = exits::rows(&plan, &timeline);
-    let occupancy = simulate::occupancy(&plan, &timeline);
+    let occupancy = Occupancy::over_time(&Accesses::of(&plan), &timeline, Space::Arena);
     let traffic = simulate::traffic(&plan, board, card.as_ref(), &timeline, frames);
     Ok(Planned { plan, recipe, tiled: None, memory, timeline, occupancy, traffic, report })
 }

@@ -2,7 +2,6 @@
 
 mod driver_overhead;
 mod lanes;
-mod occupancy;
 mod traffic;
 mod transfer;
 
@@ -18,7 +17,6 @@ use tilewright_report::{Kind, Timeline};
 
 pub use driver_overhead::{CopyOverhead, copy_overhead, written};
 pub use lanes::{Contention, Holds, Times, simulate};
-pub use occupancy::occupancy;
 pub use traffic::traffic;
 pub use transfer::{Direction, Transfers};
 

@@ -3,6 +3,7 @@
 //! Keys of serialised reports are snake_case with the unit in the name; scripts rely on them.
 
 pub mod acceptance;
+mod accesses;
 mod canvas;
 mod compare;
 mod covered;
@@ -44,6 +45,7 @@ mod wear;
 mod what_fits;
 mod zoo;
 
+pub use accesses::{Access, Accesses, LaneAccesses, Place};
 pub use canvas::{COLOURS, mark_of};
 pub use compare::{Compared, Value, compare};
 pub use csv::{CsvColumn, csv_row, csv_table};

@@ -1,4 +1,6 @@
-//! What of SRAM is held over time.
+//! What of a memory is held over time.
+
+mod over_time;
 
 use serde::{Deserialize, Serialize};
 use tilewright_plan::CyclePoint;
@@ -45,7 +47,7 @@ pub enum Came {
 /// Bytes that one value holds for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stay {
-    /// First byte, counted from the arena's first.
+    /// First byte, counted from the memory's first that the plan may use.
     pub from: u64,
     /// One past the last.
     pub to: u64,
@@ -78,7 +80,7 @@ pub struct Occupied {
     pub bytes: [u64; 3],
 }
 
-/// What lies where in SRAM over time: places are the plan's, times those of a timeline.
+/// What lies where in a memory over time: places are the plan's, times those of a timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
     /// How many bytes are held from when on, which follows from the stays: pages look at it for each drawing.

@@ -4,7 +4,7 @@
 
 mod desk;
 mod download;
-mod fetch;
+pub mod fetch;
 mod fetched;
 pub mod link;
 mod offline;

@@ -15,6 +15,7 @@ use crate::message::{
 };
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
+use crate::view_model::lessons::LessonPlace;
 use crate::view_model::steps::Step;
 use tilewright_report::{Diagnostic, FloatComparison, SweepKey};
 
@@ -113,6 +114,10 @@ pub enum Event {
     /// A key goes a step from the present selection, which what is drawn may lag behind; address of
     /// the arena, if it is to be said.
     Step(Step, Option<u32>),
+    /// A lesson is to be at this place, or closed.
+    Lesson(Option<LessonPlace>),
+    /// The film is at this time, in microseconds of the board.
+    Cursor(f64),
     /// The pointer is over something, or nothing.
     Hover(Selection),
     /// A column's head was clicked.

@@ -26,7 +26,7 @@ impl FileKind {
     pub fn of(name: &str) -> Self {
         let ending = name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase()).unwrap_or_default();
         match ending.as_str() {
-            "png" => Self::Picture,
+            "png" | "jpg" | "jpeg" | "webp" | "gif" | "bmp" | "avif" => Self::Picture,
             "npy" => Self::Samples,
             // What exporters name them; some write a file for each tensor.
             "data" | "bin" | "weights" | "weight" | "bias" => Self::Data,
@@ -59,7 +59,7 @@ const MOST_SAMPLE_FILES: usize = 512;
 /// # Errors
 /// If one cannot be, or they are too many or too large.
 pub fn check_samples(files: &[(String, u64)]) -> Result<(), Diagnostic> {
-    let remedy = "Give .npy arrays whose first dimension counts the samples, or PNG pictures.";
+    let remedy = "Give .npy arrays whose first dimension counts the samples, or pictures.";
     let is_other = |name: &str| matches!(FileKind::of(name), FileKind::Model | FileKind::Data);
     if let Some((name, _)) = files.iter().find(|(name, _)| is_other(name)) {
         return Err(trouble(format!("{name} holds no samples"), "", remedy));

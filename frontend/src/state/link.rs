@@ -38,6 +38,7 @@ impl State {
             is_random,
             sparsity,
             period_ms,
+            lesson: self.lesson,
             explore,
         }
     }

@@ -33,6 +33,7 @@ use tilewright_board::Board;
 use crate::message::{GraphFacts, Package, PlanFacts, ReferenceFacts, Reordered, TiledRegion};
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
+use crate::view_model::lessons::LessonPlace;
 use crate::view_model::steps::{Step, spoken, stepped};
 pub use cells::Cells;
 pub use compare::{Beside, Compare, Plans, Tried};
@@ -67,12 +68,16 @@ pub struct State {
     pub obstacles: Rc<Vec<(String, String)>>,
     /// Choices with their past.
     pub settings: History,
+    /// Whether the page chooses the strategy: nobody has, in the link or here.
+    pub(crate) is_advising: bool,
     /// Milliseconds from one frame to the next, if the person said.
     pub period_ms: Option<u64>,
     /// The view that is maximised.
     pub view: View,
     /// Whether that view is all of the page.
     pub is_embedded: bool,
+    /// The lesson that is open.
+    pub lesson: Option<LessonPlace>,
     /// Light or dark.
     pub theme: Theme,
     /// The open model.
@@ -120,6 +125,8 @@ pub struct State {
     pub tasks: Vec<Task>,
     /// What was clicked.
     pub selected: Selection,
+    /// Where the film is, in microseconds of the board.
+    pub cursor_us: Option<f64>,
     /// What the pointer is over.
     pub hovered: Selection,
     /// Order of the table.
@@ -213,6 +220,7 @@ impl State {
             Event::StoredRead(request, file) => self.stored_read(request, file, effects),
             Event::Dimensions(dims) => self.dimensions(dims, effects),
             Event::Settings(settings, dragging) => {
+                self.note_advice(&settings);
                 let has_changed = self.settings.set(settings, dragging);
                 if has_changed && self.waits_for_a_passing_plan() {
                     self.write_fragment(effects);
@@ -260,6 +268,11 @@ impl State {
                 self.say(&text);
             }
             Event::Step(step, address) => self.step(step, address, effects),
+            Event::Lesson(place) => {
+                self.lesson = place;
+                self.write_fragment(effects);
+            }
+            Event::Cursor(at_us) => self.cursor_us = Some(at_us),
             Event::Hover(selection) => self.hovered = selection,
             Event::SortBy(column) => self.sort = self.sort.clicked(column),
             Event::Filter(text) => self.filter = text,
@@ -314,6 +327,8 @@ impl State {
         effects.push(Effect::AskBoards(request));
         effects.push(Effect::AskServer);
         self.settings = History::new(fragment.settings.clone());
+        self.is_advising =
+            fragment.settings.strategy.is_empty() && fragment.settings.sram_bytes.is_none();
         self.navigate(fragment, effects);
     }
 

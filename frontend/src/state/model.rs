@@ -86,6 +86,7 @@ impl State {
             return;
         }
         (self.view, self.is_embedded) = (fragment.view, fragment.is_embedded);
+        self.lesson = fragment.lesson;
         if let Some(spec) = &fragment.explore {
             self.explore.spec = Some(Rc::new(spec.clone()));
         }
@@ -98,6 +99,7 @@ impl State {
         if settings.strategy.is_empty() {
             settings.strategy.clone_from(&now.strategy);
         }
+        self.is_advising &= fragment.settings.strategy.is_empty() || settings == *now;
         let is_changed = self.settings.set(settings, false);
         let before = self.fragment();
         match &fragment.model {
@@ -386,6 +388,7 @@ impl State {
             self.is_plan_of_before = true;
         } else {
             self.is_pruning_passing = false;
+            self.begin_simply();
             self.graph = None;
             self.plan = None;
             self.selected = Selection::NONE;

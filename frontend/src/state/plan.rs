@@ -3,12 +3,15 @@
 use std::rc::Rc;
 
 use super::{Effect, Job, Kept, Origin, OwnFile, Place, State};
-use crate::message::{PlanReply, PlanSettings, ScheduleFile, trouble};
+use crate::message::{PlanFacts, PlanReply, PlanSettings, ScheduleFile, trouble};
 use tilewright_report::Diagnostic;
 
 /// How long a plan may be under way, in milliseconds, while a drag goes on that began it: if each move
 /// took its place, nothing would be seen until the drag ends. One that takes longer gives way.
 const FOLLOWED_MS: f64 = 1_500.0;
+
+/// The strategy that searches over all others.
+const AUTO: &str = "auto";
 
 /// What a plan under way was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,6 +140,7 @@ impl State {
                 .to_owned();
                 self.took_ms = Some(took);
                 self.package = None;
+                self.cursor_us = None;
                 if facts.tensors.len() <= self.selected.tensor.unwrap_or(0) {
                     self.selected.tensor = None;
                 }
@@ -145,6 +149,10 @@ impl State {
                 }
                 self.is_plan_of_before = false;
                 self.plan = Some(Rc::new(*facts));
+                if self.takes_advice() {
+                    self.said = "It does not fit as it is: looking for a plan that does".to_owned();
+                    return self.replan(effects);
+                }
                 effects.push(Effect::Keep(Kept::Image));
                 // Plans that a drag passes are not put together.
                 if !(self.is_passing() || self.is_requantising()) {
@@ -160,6 +168,43 @@ impl State {
         }
         if !self.follow_pruning(effects) {
             self.compare_next(effects);
+        }
+    }
+
+    /// Another plan is to be tried if the page chooses the strategy and the simplest one does not fit.
+    fn takes_advice(&mut self) -> bool {
+        let is_simplest = Some(&self.settings.now().strategy) == self.strategies.first();
+        let is_offered = self.strategies.iter().any(|strategy| strategy == AUTO);
+        let is_impossible = self.obstacles.iter().any(|(strategy, _)| strategy == AUTO);
+        let can_run =
+            |plan: &Rc<PlanFacts>| !plan.report.fits && plan.report.no_program().is_none();
+        let is_wanted = self.is_advising && is_simplest && is_offered && !is_impossible;
+        let takes = is_wanted && !self.is_outrun() && self.plan.as_ref().is_some_and(can_run);
+        if takes {
+            self.settings.complete(|settings| AUTO.clone_into(&mut settings.strategy));
+        }
+        takes
+    }
+
+    /// Whether the page looks for a plan that fits, since the simplest one does not.
+    #[must_use]
+    pub fn is_looking(&self) -> bool {
+        let does_not_fit = self.plan.as_ref().is_some_and(|plan| !plan.report.fits);
+        self.is_advising && does_not_fit && self.is_plan_stale() && self.task(Job::Plan).is_some()
+    }
+
+    /// Settings are chosen: the page goes on choosing the strategy as long as nothing but the board changes.
+    pub(super) fn note_advice(&mut self, chosen: &PlanSettings) {
+        let now = self.settings.now();
+        let of_the_board = chosen.board != now.board;
+        self.is_advising &= of_the_board || chosen == now;
+    }
+
+    /// The strategy to begin with, where the page chooses it.
+    pub(super) fn begin_simply(&mut self) {
+        let first = self.strategies.first().filter(|_| self.is_advising).cloned();
+        if let Some(first) = first {
+            self.settings.complete(|settings| settings.strategy = first);
         }
     }
 

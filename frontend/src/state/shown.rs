@@ -14,12 +14,10 @@ pub enum View {
     Tiles,
     /// What lies where when.
     Memory,
-    /// What each byte of SRAM holds at each step.
+    /// What each memory holds at each time, and what travels.
     Film,
     /// Strategies as columns.
     Compare,
-    /// Two plans, operator by operator.
-    Walk,
     /// Many plans at once.
     Explore,
     /// What happens when.
@@ -40,7 +38,7 @@ pub enum View {
 
 impl View {
     /// All of them, in the order of the tabs.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 15] = [
         Self::All,
         Self::Overview,
         Self::Graph,
@@ -54,7 +52,6 @@ impl View {
         Self::Sparsity,
         Self::Run,
         Self::Compare,
-        Self::Walk,
         Self::Explore,
         Self::Firmware,
     ];
@@ -72,7 +69,6 @@ impl View {
             Self::Schedule => "schedule",
             Self::Roofline => "roofline",
             Self::Compare => "compare",
-            Self::Walk => "steps",
             Self::Explore => "explore",
             Self::Layers => "layers",
             Self::Quantisation => "quantisation",
@@ -95,7 +91,6 @@ impl View {
             Self::Schedule => "Schedule",
             Self::Roofline => "Roofline",
             Self::Compare => "Compare",
-            Self::Walk => "Step by step",
             Self::Explore => "Explore",
             Self::Layers => "Layers",
             Self::Quantisation => "Quantisation",

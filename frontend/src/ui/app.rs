@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use gloo::events::{EventListener, EventListenerOptions};
 use gloo::timers::callback::Timeout;
+use js_sys::Uint8Array;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DragEvent, FileList, KeyboardEvent};
@@ -24,6 +25,7 @@ use super::graph::GraphPanel;
 use super::header::Header;
 use super::later::Later;
 use super::layers::LayersPanel;
+use super::lesson::LessonPanel;
 use super::memory::MemoryPanel;
 use super::overview::OverviewPanel;
 use super::papers::PapersDialog;
@@ -34,7 +36,6 @@ use super::run::RunPanel;
 use super::schedule_panel::SchedulePanel;
 use super::sparsity::SparsityPanel;
 use super::status::{StatusLine, now_ms};
-use super::step_by_step::WalkPanel;
 use super::tiles::TilesPanel;
 use super::what_fits::FitDialog;
 use super::zoo::ZooDialog;
@@ -77,6 +78,7 @@ pub struct App {
     on: Callback<Event>,
     on_files: Callback<FileList>,
     on_input: Callback<FileList>,
+    on_picture: Callback<(String, Uint8Array)>,
     on_samples: Callback<FileList>,
     on_images: Callback<FileList>,
     _listeners: Vec<EventListener>,
@@ -109,6 +111,7 @@ impl Component for App {
             on,
             on_files,
             on_input,
+            on_picture: link.callback(|picture| Msg::Read((Purpose::Input, Ok(vec![picture])))),
             on_samples,
             on_images,
         }
@@ -188,6 +191,10 @@ impl Component for App {
                         theme={state.theme} on={self.on.clone()} on_files={self.on_files.clone()}
                         on_share={ctx.link().callback(|()| Msg::Share)} />
                 }
+                <div class={classes!("work", state.lesson.is_some().then_some("with-lesson"))}>
+                if let Some(place) = state.lesson {
+                    <LessonPanel {place} has_model={model.is_some() || state.is_opening()} on={self.on.clone()} />
+                }
                 <main id="main" tabindex="-1" class={classes!("main", format!("view-{}", view.id()))}>
                     { self.troubles() }
                     { match &model {
@@ -200,6 +207,7 @@ impl Component for App {
                         },
                     } }
                 </main>
+                </div>
                 <StatusLine tasks={state.tasks.clone()} said={state.said.clone()}
                     took_ms={state.took_ms} runs_on={state.runs_on()} {whole} on={self.on.clone()} />
                 <FitDialog fit={state.fit.clone()} doing={state.task(Job::Fit).map(|task| task.text.clone())}
@@ -216,7 +224,7 @@ impl Component for App {
                     on_images={self.on_images.clone()} on_open={ctx.link().callback(Msg::Made)} />
                 if self.is_dragging {
                     <div class="drop-overlay" data-testid="drop-overlay">
-                        <p>{ "Drop a model (.onnx, .tflite, or cells as .txt), samples (.npy) or a picture (.png)" }</p>
+                        <p>{ "Drop a model (.onnx, .tflite, or cells as .txt), samples (.npy) or a picture" }</p>
                     </div>
                 }
             </div>
@@ -292,6 +300,7 @@ impl App {
                     <OverviewPanel model={Rc::new(model.facts.clone())} plan={state.plan.clone()}
                         keep={matches!(model.origin, Origin::File(_)).then(|| state.keep.clone())}
                         boards={Rc::clone(&state.boards)} remedies={remedies(state)} {is_stale}
+                        is_looking={state.is_looking()}
                         run={run.clone()} on={on.clone()} is_maximised={view == View::Overview}
                         exits={self.exits(has_exits(model))} />
                 }
@@ -317,10 +326,12 @@ impl App {
                                 {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
                         </Later>
                     }
-                    if view == View::Film {
+                    if shows(View::Film) {
                         <Later>
-                            <FilmPanel plan={Rc::clone(plan)} run={run.clone()} {selected} theme={state.theme}
-                                {is_stale} on={on.clone()} is_maximised={true} />
+                            <FilmPanel plan={Rc::clone(plan)} run={run.clone()} plans={state.plans()}
+                                strategies={Rc::clone(&state.strategies)} settings={plan.settings.clone()}
+                                {selected} cursor_us={state.cursor_us} theme={state.theme} {is_stale}
+                                on={on.clone()} is_maximised={view == View::Film} />
                         </Later>
                     }
                     if shows(View::Schedule) {
@@ -329,6 +340,7 @@ impl App {
                                 settings={state.settings.now().clone()} period_ms={state.period_ms}
                                 trouble={state.trouble(Place::Schedule).cloned()}
                                 is_saving={state.task(Job::Schedule).is_some()} {lit} {selected}
+                                cursor_us={state.cursor_us}
                                 {is_stale} on={on.clone()} is_maximised={view == View::Schedule} />
                         </Later>
                     }
@@ -377,7 +389,7 @@ impl App {
                             desk_trouble={state.trouble(Place::Desk).cloned()}
                             boards={Rc::clone(&state.boards)} {is_stale}
                             is_maximised={view == View::Run} on={on.clone()}
-                            on_input={self.on_input.clone()} />
+                            on_input={self.on_input.clone()} on_picture={self.on_picture.clone()} />
                     </Later>
                 }
                 if let Some(plan) = &state.plan {
@@ -387,14 +399,6 @@ impl App {
                                 strategies={Rc::clone(&state.strategies)}
                                 settings={plan.settings.clone()} on={on.clone()}
                                 is_maximised={view == View::Compare} />
-                        </Later>
-                    }
-                    if shows(View::Walk) {
-                        <Later>
-                            <WalkPanel model={plan.report.model.clone()} plans={state.plans()}
-                                strategies={Rc::clone(&state.strategies)}
-                                settings={plan.settings.clone()} {lit} {selected} on={on.clone()}
-                                is_maximised={view == View::Walk} />
                         </Later>
                     }
                     if shows(View::Firmware) {

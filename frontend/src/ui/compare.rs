@@ -9,6 +9,7 @@ use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::kind_tag;
 use super::save::save_text;
+use super::strategies::gallery;
 use crate::message::PlanSettings;
 use crate::state::{Event, ExploreEvent, Plans, View};
 use crate::view_model::compare::{self, Cell, Column, ColumnPlan, Row};
@@ -38,6 +39,7 @@ pub fn ComparePanel(props: &Props) -> Html {
     };
     html! {
         <Panel view={View::Compare} is_maximised={props.is_maximised} on={props.on.clone()} {actions}>
+            { gallery(&columns, &props.on) }
             <div class="table-scroll" tabindex="0" role="group" aria-label="Table of strategies">
                 <table class="strategies" data-testid="strategies">
                     <thead><tr>
@@ -47,7 +49,6 @@ pub fn ComparePanel(props: &Props) -> Html {
                     <tbody>{ for rows.iter().map(|row| figure_row(row, &columns)) }</tbody>
                 </table>
             </div>
-            { for columns.iter().filter_map(why_none) }
             { others(&props.on) }
             <p class="muted detail">
                 { "★ best of the row among the strategies that fit and run. Strategy auto looks for the fastest, but \
@@ -132,13 +133,4 @@ fn figure_cell(cell: Option<&Cell>, column: &Column) -> Html {
             }
         </td>
     }
-}
-
-fn why_none(column: &Column) -> Option<Html> {
-    let ColumnPlan::None(trouble) = &column.plan else { return None };
-    Some(html! {
-        <p key={column.strategy.clone()} class="note" data-testid="why-none">
-            { format!("{}: {} {}", column.strategy, trouble.place, trouble.what_to_do) }
-        </p>
-    })
 }

@@ -9,6 +9,7 @@ use super::run::file_event;
 use crate::state::{Event, Keep, RunsOn, View};
 use crate::view_model::catalogue::EXAMPLES;
 use crate::view_model::figures;
+use crate::view_model::lessons::{LESSONS, LessonPlace};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -63,6 +64,25 @@ pub fn EmptyView(props: &Props) -> Html {
                     } }
                 </p>
             </div>
+            <section aria-labelledby="lessons-heading">
+                <h2 id="lessons-heading">{ "Learn how it is done: six lessons of ten minutes" }</h2>
+                <ol class="examples lessons">
+                    { for LESSONS.iter().enumerate().map(|(index, lesson)| html! {
+                        <li key={lesson.id}>
+                            <button type="button" class="example" data-testid={format!("open-lesson-{}", lesson.id)}
+                                onpointerenter={props.on.reform(|_| Event::Expecting)}
+                                onfocus={props.on.reform(|_| Event::Expecting)}
+                                onclick={props.on.reform(move |_| {
+                                    Event::Lesson(Some(LessonPlace { lesson: index, step: 0 }))
+                                })}>
+                                <strong>{ format!("{}. {}", index + 1, lesson.title) }</strong>
+                                <span class="muted">{ lesson.about }</span>
+                            </button>
+                        </li>
+                    }) }
+                </ol>
+                <p class="muted detail"><a href="lessons/teachers.html" target="_blank">{ "For teachers: goals and answers" }</a></p>
+            </section>
             <section aria-labelledby="examples-heading">
                 <h2 id="examples-heading">{ "Or start with an example" }</h2>
                 <ul class="examples">

@@ -5,9 +5,10 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::FileList;
 use yew::Callback;
 
+use super::picture::as_png;
 use crate::message::trouble;
 use crate::session::link::text_of;
-use crate::state::{check_images, check_samples, sort_out};
+use crate::state::{FileKind, check_images, check_samples, sort_out};
 use tilewright_report::Diagnostic;
 
 /// What a file was given for.
@@ -48,17 +49,9 @@ pub fn read_files(files: &FileList, purpose: Purpose, reader: &Callback<Read>) {
         for index in order {
             let Some(file) = list.get(index) else { continue };
             let name = file.name();
-            let bytes = JsFuture::from(file.array_buffer()).await;
-            let bytes = match bytes {
-                Ok(buffer) => Uint8Array::new(&buffer),
-                Err(error) => {
-                    let unread = trouble(
-                        format!("{name} could not be read"),
-                        text_of(&error),
-                        "Drop a file, not a folder; or copy the file elsewhere and try again.",
-                    );
-                    return reader.emit((purpose, Err(unread)));
-                }
+            let bytes = match read(file, &name).await {
+                Ok(bytes) => bytes,
+                Err(unread) => return reader.emit((purpose, Err(unread))),
             };
             match purpose {
                 Purpose::Samples | Purpose::Images => together.push((name, bytes)),
@@ -71,4 +64,28 @@ pub fn read_files(files: &FileList, purpose: Purpose, reader: &Callback<Read>) {
             reader.emit((purpose, Ok(together)));
         }
     });
+}
+
+/// A file's bytes; those of a picture as a PNG file.
+async fn read(file: &web_sys::File, name: &str) -> Result<Uint8Array, Diagnostic> {
+    let is_foreign =
+        FileKind::of(name) == FileKind::Picture && !name.to_lowercase().ends_with(".png");
+    if is_foreign {
+        let undecoded = |error| {
+            trouble(
+                format!("{name} is no picture that this browser can show"),
+                text_of(&error),
+                "Save it as PNG or JPEG and give it again.",
+            )
+        };
+        return as_png(file).await.map_err(undecoded);
+    }
+    let buffer = JsFuture::from(file.array_buffer()).await.map_err(|error| {
+        trouble(
+            format!("{name} could not be read"),
+            text_of(&error),
+            "Drop a file, not a folder; or copy the file elsewhere and try again.",
+        )
+    })?;
+    Ok(Uint8Array::new(&buffer))
 }

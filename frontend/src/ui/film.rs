@@ -1,21 +1,25 @@
-//! The film of a plan: what each byte of SRAM holds while the core is at a step, and after a run in this page which
-//! value it has.
+//! The film of a plan: what each memory holds at a time, what travels between them, and what core and engines do;
+//! two plans on one clock, predicted or as they ran in this page.
+
+mod map;
+mod player;
+mod scene;
 
 use std::rc::Rc;
 
 use tilewright_report::Kind;
-use wasm_bindgen::{Clamped, JsCast, JsValue};
-use web_sys::{CanvasRenderingContext2d, CssStyleDeclaration, HtmlCanvasElement, ImageData};
 use yew::prelude::*;
 
+use super::choice::Choice;
 use super::panel::Panel;
 use super::parts::{kind_tag, legend};
-use super::player::{keys, player, use_ticks};
-use crate::message::{PlanFacts, Recording};
-use crate::state::{Event, Outcome, Selection, Theme, View};
+use crate::message::{PlanFacts, PlanSettings};
+use crate::state::{Event, Outcome, Plans, Selection, Theme, View};
+use crate::view_model::compare::columns;
 use crate::view_model::figures;
-use crate::view_model::film::{Area, Colours, Film, Grid, Phase, colour, content};
-use crate::view_model::step_by_step::{Move, Walk};
+use crate::view_model::film::{Act, Film, Head, Move, Phase, Times};
+use player::{keys, player, use_frames};
+use scene::Scene;
 
 /// Rows of the table that are drawn: of many small areas the first.
 const MOST_ROWS: usize = 200;
@@ -25,60 +29,88 @@ pub struct Props {
     pub plan: Rc<PlanFacts>,
     /// The run of this plan, if it ran.
     pub run: Option<Rc<Outcome>>,
+    /// Other plans of the model, to set one beside.
+    pub plans: Plans,
+    pub strategies: Rc<Vec<String>>,
+    pub settings: PlanSettings,
     pub selected: Selection,
+    /// Where the film was left.
+    pub cursor_us: Option<f64>,
     pub theme: Theme,
     pub is_maximised: bool,
     pub is_stale: bool,
     pub on: Callback<Event>,
 }
 
+/// Equal is what is the same value: its content is too large to be looked through for each drawing.
+#[derive(Debug)]
+pub struct ByAddress<T: ?Sized>(pub Rc<T>);
+
+impl<T: ?Sized> Clone for ByAddress<T> {
+    fn clone(&self) -> Self {
+        Self(Rc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized> PartialEq for ByAddress<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// A plan that is shown, and its film.
+#[derive(Clone, PartialEq)]
+pub struct Shown {
+    pub plan: ByAddress<PlanFacts>,
+    pub film: ByAddress<Film>,
+}
+
 #[component]
 pub fn FilmPanel(props: &Props) -> Html {
-    let film = use_memo(Rc::clone(&props.plan), |plan| Film::of(plan));
-    let count = film.moments.len();
-    let walk = use_reducer(Walk::default);
-    let now = Walk { at: walk.at.min(count.saturating_sub(1)), ..*walk };
-    let layers = {
-        let film = Rc::clone(&film);
-        move |at: usize| film.moments.get(at).map_or(Selection::NONE, |m| Selection::layer(m.layer))
+    let is_predicted = use_state(|| false);
+    let picked = use_state(String::new);
+    let run = props.run.clone().filter(|_| !*is_predicted);
+    let film = {
+        let run = run.clone().map(ByAddress);
+        use_memo((ByAddress(Rc::clone(&props.plan)), run), |(plan, run)| {
+            let ran = run.as_ref().map(|run| &run.0.result.timeline);
+            Film::of(&plan.0, ran.unwrap_or(&plan.0.timeline))
+        })
     };
-    let hovers = {
-        let (layers, on) = (layers.clone(), props.on.clone());
-        Callback::from(move |at| on.emit(Event::Hover(layers(at))))
-    };
-    use_ticks(&walk, now, count, Some(hovers));
-    use_selection(&walk, &film, props.selected.layer);
-    let areas = use_memo((Rc::clone(&props.plan), now.at), |(plan, at)| film.areas(plan, *at));
-    let recording = props.run.as_ref().map(|run| ByAddress(Rc::clone(&run.recording)));
-    let step = film.moments.get(now.at).map(|moment| moment.step);
-    let bytes = use_memo((recording.clone(), step), |(recording, step)| {
-        content(&recording.as_ref()?.0, (*step)?)
+    let others = others(props);
+    let other = others.iter().find(|(strategy, _)| *strategy == *picked);
+    let other = other.map(|(_, plan)| ByAddress(Rc::clone(plan)));
+    let beside = use_memo(other, |other| {
+        let plan = other.clone()?;
+        let film = ByAddress(Rc::new(Film::of(&plan.0, &plan.0.timeline)));
+        Some(Shown { plan, film })
     });
-    let grid = Grid::of(film.bytes);
-    let canvas = use_node_ref();
-    {
-        let (canvas, areas, bytes) = (canvas.clone(), Rc::clone(&areas), Rc::clone(&bytes));
-        use_effect_with(
-            (ByAddress(Rc::clone(&areas)), ByAddress(Rc::clone(&bytes)), props.theme),
-            move |_| {
-                if let Some(canvas) = canvas.cast::<HtmlCanvasElement>() {
-                    let _ = paint(&canvas, grid, &areas, bytes.as_deref());
-                }
-            },
-        );
-    }
-    let pointed = use_state(|| None::<u64>);
+    let times = use_memo((ByAddress(Rc::clone(&film)), (*beside).clone()), |(film, beside)| {
+        let own = &film.0.times;
+        beside.as_ref().map_or_else(|| own.clone(), |other| own.joined(&other.film.0.times))
+    });
+    let head = {
+        let at_us = props.cursor_us.unwrap_or(0.0);
+        use_reducer(move || Head { at_us, ..Head::default() })
+    };
+    let now = Head { at_us: head.at_us.clamp(0.0, times.end_us), ..*head };
+    use_frames(&head, now.is_playing, &times);
+    use_selection(&head, props, &film, &times);
+    use_followers(props, &film, &times, now);
     let latest = use_mut_ref(|| now);
     *latest.borrow_mut() = now;
     let go = {
-        let (walk, on) = (walk.dispatcher(), props.on.clone());
-        let (film, plan) = (Rc::clone(&film), Rc::clone(&props.plan));
+        let (head, on) = (head.dispatcher(), props.on.clone());
+        let (film, plan, times) = (Rc::clone(&film), Rc::clone(&props.plan), Rc::clone(&times));
         Callback::from(move |by: Move| {
-            walk.dispatch((by, count));
-            let to = latest.borrow().moved(by, count);
+            head.dispatch((by, Rc::clone(&times)));
+            let to = latest.borrow().moved(by, &times);
             *latest.borrow_mut() = to;
             if !to.is_playing {
-                on.emit(Event::Reach(layers(to.at), film.words(&plan, to.at)));
+                let acts = film.acts(&plan, to.at_us);
+                let layer = film.layer(to.at_us).map_or(Selection::NONE, Selection::layer);
+                on.emit(Event::Reach(layer, film.words(&plan, &acts, to.at_us).join(" ")));
+                on.emit(Event::Cursor(to.at_us));
             }
         })
     };
@@ -88,178 +120,172 @@ pub fn FilmPanel(props: &Props) -> Html {
                 on={props.on.clone()}>{ content }</Panel>
         }
     };
-    if count == 0 || film.bytes == 0 {
+    if film.is_empty() {
         return panel(html! {
-            <p class="waiting">{ "This plan computes nothing in SRAM, or was not simulated." }</p>
+            <p class="waiting">{ "This plan was not simulated: it has no steps that could run." }</p>
         });
     }
-    let words = film.words(&props.plan, now.at);
+    let shown =
+        Shown { plan: ByAddress(Rc::clone(&props.plan)), film: ByAddress(Rc::clone(&film)) };
+    let kind = props.plan.timeline.cycles_kind;
     let label = format!(
-        "Map of {} of SRAM at step {} of {count}. Space plays and pauses, arrow keys step, Home and \
-         End go to the ends.",
-        figures::bytes(film.bytes),
-        now.at + 1
+        "Film of the plan, {} long. Space plays and pauses, left and right go from task to task, up and down change \
+         the speed, Home and End go to the ends.",
+        figures::duration(times.end_us)
     );
-    let point = {
-        let pointed = pointed.clone();
-        Callback::from(move |event: PointerEvent| {
-            let target =
-                event.target().and_then(|target| target.dyn_into::<HtmlCanvasElement>().ok());
-            let Some(canvas) = target else { return };
-            let size = [canvas.client_width(), canvas.client_height()].map(f64::from);
-            let place =
-                [f64::from(event.offset_x()) / size[0], f64::from(event.offset_y()) / size[1]];
-            pointed.set(Some(grid.byte_at(place)));
-        })
-    };
-    let leave = {
-        let pointed = pointed.clone();
-        Callback::from(move |_: PointerEvent| pointed.set(None))
-    };
-    let jump = |at: Option<usize>, text: &'static str, id: &'static str| {
-        at.map(|at| {
+    let jump = |to: Option<f64>, text: &'static str, id: &'static str| {
+        to.map(|at_us| {
             html! {
                 <button type="button" class="quiet" data-testid={id}
-                    onclick={go.reform(move |_| Move::To(at))}>{ text }</button>
+                    onclick={go.reform(move |_| Move::To(at_us))}>{ text }</button>
             }
         })
     };
+    let recording = run.as_ref().map(|run| ByAddress(Rc::clone(&run.recording)));
     panel(html! {
         <>
-            <div class="walk-controls">
-                { player(now, count - 1, "Step", "film", &go) }
-                { jump(Some(film.peak), "To the peak", "film-peak") }
-                { jump(film.stall, "To the first wait", "film-stall") }
+            <div class="film-controls">
+                if props.run.is_some() { { what(*is_predicted, &is_predicted) } }
+                if !others.is_empty() { { beside_choice(&others, &picked) } }
+                { player(now, &times, &go) }
+                { jump(Some(film.peak_us), "To the peak", "film-peak") }
+                { jump(film.stall_us, "To the first wait", "film-stall") }
             </div>
-            <p class="film-words" data-testid="film-words">
-                { words }{ kind_tag(Kind::Counted) }{ kind_tag(props.plan.timeline.cycles_kind) }
-            </p>
-            <div class="film-frame">
-            <canvas class="film-map" ref={canvas} tabindex="0" role="application" data-testid="film-map"
-                aria-roledescription="map of bytes" aria-label={label} onkeydown={keys(&go)}
-                width={grid.columns.to_string()} height={grid.rows.to_string()}
-                onpointermove={point} onpointerleave={leave}></canvas>
-                { for grid.named(&areas).map(|(top, area)| html! {
-                    <span key={area.bytes[0]} class="film-name" aria-hidden="true"
-                        style={format!("top:{}%", figures::fixed(100.0 * top, 2))}>{ &area.name }</span>
-                }) }
+            <div class="film-scenes" tabindex="0" role="application" data-testid="film-map"
+                aria-roledescription="film" aria-label={label} onkeydown={keys(&go)}>
+                { scene_title(&props.plan.report.strategy, run.is_some(), kind) }
+                <Scene shown={shown.clone()} at_us={now.at_us} {recording} theme={props.theme}
+                    is_half={beside.is_some()} words_id="film-words" has_values={true} />
+                if let Some(beside) = &*beside {
+                    { scene_title(&beside.plan.0.report.strategy, false, kind) }
+                    <Scene shown={beside.clone()} at_us={now.at_us} recording={None} theme={props.theme}
+                        is_half={true} words_id="film-words-beside" has_values={false} />
+                }
             </div>
-            <p class="detail film-byte" data-testid="film-byte">
-                { pointed.map_or_else(|| values_words(recording.as_ref().map(|r| &*r.0), &bytes),
-                    |at| byte_words(at, &areas, bytes.as_deref())) }
-            </p>
             { legend(vec![
-                ("output", "written by this step".into()),
-                ("input", "activations".into()),
-                ("weights", "weights".into()),
+                ("output", "being written by the core".into()),
                 ("scratch", "being brought".into()),
+                ("input", "activations".into()),
+                ("weights", "weights and constants".into()),
                 ("rest", "results".into()),
             ]) }
-            { table(&areas) }
+            if !now.is_playing { { table(&shown, now.at_us) } }
         </>
     })
 }
 
-/// Equal is what is the same value: its content is too large to be looked through for each drawing.
-#[derive(Debug)]
-struct ByAddress<T>(Rc<T>);
+/// Other plans that have a film.
+fn others(props: &Props) -> Vec<(String, Rc<PlanFacts>)> {
+    let columns = columns(&props.strategies, &props.settings, &props.plans).into_iter();
+    let other = columns.filter(|column| !column.is_chosen);
+    let planned =
+        other.filter_map(|column| Some((column.strategy.clone(), Rc::clone(column.plan()?))));
+    planned.filter(|(_, plan)| !plan.timeline.slices.is_empty()).collect()
+}
 
-impl<T> Clone for ByAddress<T> {
-    fn clone(&self) -> Self {
-        Self(Rc::clone(&self.0))
+/// What is played: the prediction, or the run.
+fn what(is_predicted: bool, set: &UseStateHandle<bool>) -> Html {
+    let options =
+        vec![("run".into(), "as it ran".into()), ("predicted".into(), "predicted".into())];
+    let set = set.clone();
+    let on_choose = Callback::from(move |word: String| set.set(word == "predicted"));
+    html! {
+        <div class="picker">
+            <label for="pick-film-what">{ "Plays" }</label>
+            <Choice id="film-what" value={if is_predicted { "predicted" } else { "run" }} {options} {on_choose} />
+        </div>
     }
 }
 
-impl<T> PartialEq for ByAddress<T> {
-    fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+fn beside_choice(others: &[(String, Rc<PlanFacts>)], picked: &UseStateHandle<String>) -> Html {
+    let mut options: Vec<(AttrValue, AttrValue)> = vec![("none".into(), "none".into())];
+    options.extend(others.iter().map(|(name, _)| (name.clone().into(), name.clone().into())));
+    let is_there = others.iter().any(|(name, _)| *name == **picked);
+    let value = if is_there { (**picked).clone() } else { "none".to_owned() };
+    let picked = picked.clone();
+    let on_choose = Callback::from(move |name: String| picked.set(name));
+    html! {
+        <div class="picker">
+            <label for="pick-film-beside">{ "Beside" }</label>
+            <Choice id="film-beside" {value} {options} {on_choose} />
+        </div>
     }
 }
 
-/// Goes to the first step of an operator that another panel selects.
+/// What a scene is of.
+fn scene_title(strategy: &str, has_run: bool, kind: Kind) -> Html {
+    let how = if has_run { "as it ran on the emulated board" } else { "as predicted" };
+    html! {
+        <p class="detail">
+            <strong>{ strategy }</strong>{ format!(", {how}: bytes ") }{ kind_tag(Kind::Counted) }
+            { ", time " }{ kind_tag(kind) }
+        </p>
+    }
+}
+
+/// Goes to the first step of an operator that another panel selects, or to where a tensor is needed first.
 #[hook]
-fn use_selection(walk: &UseReducerHandle<Walk>, film: &Rc<Film>, selected: Option<usize>) {
-    let (walk, film) = (walk.clone(), Rc::clone(film));
-    use_effect_with(selected, move |selected| {
-        let Some(layer) = *selected else { return };
-        let is_there = film.moments.get(walk.at).is_some_and(|moment| moment.layer == layer);
-        let first = film.moments.iter().position(|moment| moment.layer == layer);
-        if let Some(first) = first.filter(|_| !is_there) {
-            walk.dispatch((Move::To(first), film.moments.len()));
+fn use_selection(head: &UseReducerHandle<Head>, props: &Props, film: &Rc<Film>, times: &Rc<Times>) {
+    let (head, film, times) = (head.clone(), Rc::clone(film), Rc::clone(times));
+    let first = |tensor: usize| props.plan.tensors.get(tensor).map(|tensor| tensor.first as usize);
+    let wanted = props.selected.layer.or_else(|| props.selected.tensor.and_then(first));
+    use_effect_with(wanted, move |wanted| {
+        let Some(layer) = *wanted else { return };
+        if film.layer(head.at_us) != Some(layer)
+            && let Some(at_us) = film.begins_us(layer)
+        {
+            head.dispatch((Move::To(at_us), times));
         }
     });
 }
 
-fn paint(
-    canvas: &HtmlCanvasElement,
-    grid: Grid,
-    areas: &[Area],
-    content: Option<&[u8]>,
-) -> Result<(), JsValue> {
-    let (Some(colours), Some(context)) = (colours(canvas), canvas.get_context("2d")?) else {
-        return Ok(());
-    };
-    let context: CanvasRenderingContext2d = context.unchecked_into();
-    let pixels = grid.pixels(areas, content, &colours);
-    let image = ImageData::new_with_u8_clamped_array(Clamped(&pixels), grid.columns)?;
-    context.put_image_data(&image, 0.0, 0.0)
-}
+/// Times a second that other panels are told of the time while the film plays: they are large.
+const TOLD: f64 = 8.0;
 
-/// The style sheet's colours.
-fn colours(element: &HtmlCanvasElement) -> Option<Colours> {
-    let style: CssStyleDeclaration = web_sys::window()?.get_computed_style(element).ok()??;
-    let named = |name: &str| colour(&style.get_property_value(name).ok()?);
-    Some(Colours {
-        surface: named("--surface")?,
-        activations: named("--input")?,
-        weights: named("--weights")?,
-        written: named("--output")?,
-        arrives: named("--scratch")?,
-        results: named("--rest")?,
-        free: named("--text-quiet")?,
-    })
-}
-
-/// Where the values come from.
-fn values_words(recording: Option<&Recording>, bytes: &Option<Vec<u8>>) -> String {
-    match (recording, bytes) {
-        (_, Some(_)) => {
-            "Strength: each byte's value behind this step, recorded in the run. Point at a \
-                         byte to read it."
-                .to_owned()
+/// Other panels follow while the film plays.
+#[hook]
+fn use_followers(props: &Props, film: &Rc<Film>, times: &Times, now: Head) {
+    let told = (now.at_us / now.second(times).0.max(f64::MIN_POSITIVE) * TOLD) as u64;
+    let (on, at_us) = (props.on.clone(), now.at_us);
+    use_effect_with((told, now.is_playing), move |(_, is_playing)| {
+        if *is_playing {
+            on.emit(Event::Cursor(at_us));
         }
-        (Some(recording), None) if !recording.borders.is_empty() => format!(
-            "The recording ends with the run's step {}: there it ended, or more would take too much memory.",
-            recording.borders.len() - 1
-        ),
-        _ => "Run the plan in this page to see each byte's value.".to_owned(),
-    }
+    });
+    let layer = film.layer(now.at_us).filter(|_| now.is_playing);
+    let on = props.on.clone();
+    use_effect_with(layer, move |layer| {
+        if let Some(layer) = *layer {
+            on.emit(Event::Hover(Selection::layer(layer)));
+        }
+    });
 }
 
-fn byte_words(at: u64, areas: &[Area], content: Option<&[u8]>) -> String {
-    let area = areas.iter().find(|area| (area.bytes[0]..area.bytes[1]).contains(&at));
-    let what = area.map_or_else(|| "free".to_owned(), |area| area.name.clone());
-    let value = content.and_then(|bytes| bytes.get(at as usize));
-    let value = value.map(|value| format!(", value {}", value.cast_signed())).unwrap_or_default();
-    format!("Byte {}: {what}{value}", figures::grouped(at))
-}
-
-fn table(areas: &[Area]) -> Html {
+fn table(shown: &Shown, at_us: f64) -> Html {
+    let Shown { plan: ByAddress(plan), film: ByAddress(film) } = shown;
+    let acts: Vec<Act> = film.acts(plan, at_us);
+    let areas = film.memories.iter().rev().flat_map(|memory| {
+        let areas = film.areas(plan, memory, &acts, at_us);
+        areas.into_iter().map(|area| (memory.title(), area))
+    });
+    let areas: Vec<_> = areas.collect();
     let left_out = areas.len().saturating_sub(MOST_ROWS);
     html! {
         <details>
             <summary>{ "The same as a table" }</summary>
-            <div class="table-scroll" tabindex="0" role="group" aria-label="Table of what SRAM holds">
+            <div class="table-scroll" tabindex="0" role="group" aria-label="Table of what memories hold">
                 <table data-testid="film-table">
                     <thead><tr>
+                        <th scope="col">{ "Memory" }</th>
                         <th scope="col" class="number">{ "Offset" }</th>
                         <th scope="col" class="number">{ "Bytes" }</th>
                         <th scope="col">{ "What" }</th>
                         <th scope="col">{ "Now" }</th>
                     </tr></thead>
                     <tbody>
-                        { for areas.iter().take(MOST_ROWS).map(|area| html! {
-                            <tr key={area.bytes[0]}>
+                        { for areas.iter().take(MOST_ROWS).map(|(memory, area)| html! {
+                            <tr key={format!("{memory}{}", area.bytes[0])}>
+                                <td>{ *memory }</td>
                                 <td class="number">{ figures::grouped(area.bytes[0]) }</td>
                                 <td class="number">{ figures::grouped(area.bytes[1] - area.bytes[0]) }</td>
                                 <th scope="row">{ &area.name }</th>
@@ -277,8 +303,7 @@ fn table(areas: &[Area]) -> Html {
 const fn phase_words(phase: Phase) -> &'static str {
     match phase {
         Phase::Arrives => "is being brought",
-        Phase::Written => "is written",
-        Phase::Kept => "is needed later",
-        Phase::Leaves => "is free afterwards",
+        Phase::Written => "is being written",
+        Phase::Kept => "is kept",
     }
 }

@@ -32,6 +32,8 @@ pub struct Props {
     /// The section on early exits.
     pub exits: Html,
     pub is_stale: bool,
+    /// Whether a plan that fits is being looked for, since the shown one does not.
+    pub is_looking: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
 }
@@ -59,6 +61,15 @@ pub fn OverviewPanel(props: &Props) -> Html {
 
 fn planned(plan: &PlanFacts, board: &Board, props: &Props) -> Html {
     let view = overview(plan, board, props.run.as_deref());
+    if props.is_looking {
+        return html! {
+            <p class="verdict" data-testid="looking">
+                <span class="verdict-mark" aria-hidden="true">{ "…" }</span>
+                <span>{ format!("With all tensors in SRAM {} does not fit {}: looking for a plan that does",
+                    plan.report.model, board.name) }</span>
+            </p>
+        };
+    }
     let (class, mark) = match view.is {
         Verdict::Fits => ("verdict verdict-fits", "✓"),
         Verdict::CannotRun => ("verdict verdict-over", "!"),

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use js_sys::Uint8Array;
 use tilewright_board::Board;
 use tilewright_report::{Fault, Kind, short_name};
 use yew::prelude::*;
@@ -12,6 +13,7 @@ use super::facts::fact_list;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::{kind_tag, trouble_box};
+use super::picture_input::PictureInput;
 use crate::message::{Calibration, PlanFacts};
 use crate::session::ObjectUrl;
 use crate::state::{
@@ -20,7 +22,7 @@ use crate::state::{
 use crate::view_model::figures;
 use crate::view_model::run::{
     Agreement, OutputRow, agreement, are_scores, checks, emulated_by, facts, frames, output_rows,
-    scores,
+    scores, takes_pictures,
 };
 use tilewright_report::Diagnostic;
 
@@ -52,6 +54,8 @@ pub struct Props {
     pub on: Callback<Event>,
     /// A file dialog gave this input.
     pub on_input: Callback<web_sys::FileList>,
+    /// A picture was drawn or taken: its name, and its bytes as a PNG file.
+    pub on_picture: Callback<(String, Uint8Array)>,
 }
 
 #[component]
@@ -132,10 +136,13 @@ fn inputs(props: &Props) -> Html {
                     </span>
                 }
                 <label class="button">
-                    { icon(Glyph::Open) }{ "Own PNG or .npy" }
-                    <input type="file" class="visually-hidden" accept=".png,.npy,.bin,image/png"
+                    { icon(Glyph::Open) }{ "Own picture or .npy" }
+                    <input type="file" class="visually-hidden" accept=".npy,.bin,image/*"
                         data-testid="input-file" onchange={file_event(&props.on_input)} />
                 </label>
+                if props.plan.as_ref().is_some_and(|plan| takes_pictures(plan)) {
+                    <PictureInput is_disabled={is_busy} on_picture={props.on_picture.clone()} />
+                }
                 if samples.is_empty() {
                     <button type="button" class="button" data-testid="random-input"
                         disabled={props.plan.as_ref().is_none_or(|plan| plan.image.is_none())}

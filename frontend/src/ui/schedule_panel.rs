@@ -40,6 +40,8 @@ pub struct Props {
     pub lit: Selection,
     /// What was chosen, whatever the pointer is over.
     pub selected: Selection,
+    /// Where the film is.
+    pub cursor_us: Option<f64>,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
@@ -96,7 +98,7 @@ pub fn SchedulePanel(props: &Props) -> Html {
                     <div ref={drawing} class="schedule-lanes">
                         <TimelineChart plan={Rc::clone(plan)} run={props.run.clone()}
                             measurement={props.measurement.clone()} lit={props.lit}
-                            selected={props.selected} on={props.on.clone()} />
+                            selected={props.selected} cursor_us={props.cursor_us} on={props.on.clone()} />
                     </div>
                 </div>
                 if let Some(note) = note(plan) {

@@ -46,6 +46,8 @@ pub struct Props {
     pub lit: Selection,
     /// What was chosen, whatever the pointer is over.
     pub selected: Selection,
+    /// Where the film is.
+    pub cursor_us: Option<f64>,
     pub on: Callback<Event>,
 }
 
@@ -184,7 +186,7 @@ pub fn TimelineChart(props: &Props) -> Html {
                         on.emit(Event::Hover(Selection::NONE));
                     })
                 }>
-                if width > 0.0 { { drawing(&props.plan, props.lit, &lanes, window, width) } }
+                if width > 0.0 { { drawing(&props.plan, props.lit, &lanes, window, width, props.cursor_us) } }
             </div>
             <figcaption class="readout" data-testid="timeline-words">{ said }</figcaption>
             <table::Slices plan={Rc::clone(&props.plan)} {lanes} {window} />

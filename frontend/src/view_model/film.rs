@@ -1,55 +1,95 @@
-//! A plan as a film: what each byte of SRAM holds while the core is at a step.
+//! A plan as a film: what each memory holds at a time, and what core and engines do.
+
+mod head;
+mod map;
+mod replay;
+mod stage;
+
+pub use head::{Head, Move, Times};
+pub use map::{Colours, Grid, colour};
+pub use replay::Replay;
+pub use stage::{Rect, Stage, TITLE};
 
 use std::collections::BTreeMap;
 
-use tilewright_plan::{CyclePoint, Hertz};
-use tilewright_report::{Came, Held, Slice, SliceKind, Stay, short_name};
+use tilewright_plan::{CyclePoint, Hertz, LaneKind, Space};
+use tilewright_report::{
+    Access, Came, Held, Occupancy, Place, Slice, SliceKind, Stay, Timeline, short_name,
+};
 
 use super::figures;
 use super::layers::kernel_title;
-use crate::message::{PlanFacts, Recording};
+use super::memory::memory_words;
+use super::timeline::lane_title;
+use crate::message::PlanFacts;
 
-/// A step of the core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
-    /// Its number in the core's lane.
-    pub step: u32,
-    /// Position in the plan's order.
-    pub layer: usize,
-    /// Which of its layer's steps it is in its frame, from 1 on, and of how many.
-    pub part: [usize; 2],
-    /// Frame that is worked on.
-    pub frame: u32,
-    /// When the kernel begins and ends.
-    pub time: [CyclePoint; 2],
+/// A memory over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// For both sections of flash, that of weights.
+    pub space: Space,
+    /// How many of its bytes the plan uses, from its first on.
+    pub bytes: u64,
+    /// What it holds when.
+    pub occupancy: Occupancy,
+    /// Whether nothing but a boot program reads it, whose steps are no part of the film.
+    pub is_for_boot: bool,
 }
 
-/// The steps of a plan, in order.
+impl Memory {
+    /// Its name.
+    #[must_use]
+    pub const fn title(&self) -> &'static str {
+        match self.space {
+            Space::Arena => "SRAM",
+            Space::Weights | Space::Constants => "Flash",
+            Space::ExternalRam => "External RAM",
+            Space::ExternalFlash => "External flash",
+            Space::Card => "SD card",
+        }
+    }
+}
+
+/// Memories from the farthest to the nearest; flash is both of its sections.
+const FAR_TO_NEAR: [Space; 5] =
+    [Space::Card, Space::ExternalFlash, Space::ExternalRam, Space::Weights, Space::Arena];
+
+/// A plan as it was predicted to run, or ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Film {
-    pub moments: Vec<Moment>,
-    /// Bytes of SRAM that the plan uses.
-    pub bytes: u64,
-    /// The moment when most is held.
-    pub peak: usize,
-    /// The first moment that the core had to wait for.
-    pub stall: Option<usize>,
-    /// When the last copy ends of those that begin at a time.
-    copies: BTreeMap<u64, CyclePoint>,
+    /// Those that it uses, from the farthest to the nearest; SRAM is the last.
+    pub memories: Vec<Memory>,
+    pub times: Times,
+    /// When most of SRAM is held.
+    pub peak_us: f64,
+    /// When the core first waits.
+    pub stall_us: Option<f64>,
+    /// What each lane does, in order; the core is the first.
+    lanes: Vec<Lane>,
+    /// Bytes of flash before the section of constants.
+    weight_bytes: u64,
     clock: Hertz,
 }
 
-/// What happens to bytes at a moment.
+#[derive(Clone, Debug, PartialEq)]
+struct Lane {
+    kind: LaneKind,
+    slices: Vec<Slice>,
+    /// Of each slice that works: which of its layer's in its frame it is, from 1 on.
+    parts: Vec<u32>,
+    /// How many there are, by frame and layer.
+    counts: BTreeMap<(u32, u16), u32>,
+}
+
+/// What happens to bytes at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// An engine brings them meanwhile.
+    /// An engine brings them.
     Arrives,
-    /// The step writes them.
+    /// The core writes them.
     Written,
-    /// A later step needs them.
+    /// They are needed later.
     Kept,
-    /// Nothing needs them behind the step.
-    Leaves,
 }
 
 /// Bytes that lie together and hold one thing.
@@ -63,78 +103,187 @@ pub struct Area {
     pub name: String,
 }
 
+/// Bytes of one of the film's memories that a lane touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Number of the memory.
+    pub memory: usize,
+    pub bytes: [u64; 2],
+    pub access: Access,
+}
+
+/// What a lane does at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Act {
+    pub lane: LaneKind,
+    pub slice: Slice,
+    /// Which of its layer's steps it is in its frame, from 1 on, and of how many.
+    pub part: [u32; 2],
+    /// How much of it is done, from 0 to 1.
+    pub share: f64,
+    pub touched: Vec<Touched>,
+}
+
 impl Film {
-    /// Of a plan as it was predicted.
+    /// Of a plan as a timeline says.
     #[must_use]
-    pub fn of(plan: &PlanFacts) -> Self {
-        let works = |slice: &&Slice| slice.lane == 0 && slice.kind == SliceKind::Compute;
-        let mut steps: Vec<&Slice> = plan.timeline.slices.iter().filter(works).collect();
-        steps.sort_by_key(|slice| (slice.start, slice.step));
-        let mut counts: BTreeMap<(u32, u16), usize> = BTreeMap::new();
-        let mut moments: Vec<Moment> = Vec::with_capacity(steps.len());
-        for slice in &steps {
-            let count = counts.entry((slice.frame, slice.layer)).or_default();
-            *count += 1;
-            moments.push(Moment {
-                step: slice.step,
-                layer: slice.layer.into(),
-                part: [*count, 0],
-                frame: slice.frame,
-                time: [slice.start, slice.end],
-            });
-        }
-        for moment in &mut moments {
-            moment.part[1] =
-                counts.get(&(moment.frame, moment.layer as u16)).copied().unwrap_or_default();
-        }
-        let changes = plan.occupancy.changes();
-        let most = changes.iter().max_by_key(|change| change.bytes.iter().sum::<u64>());
-        let holds = |at: CyclePoint| moments.partition_point(|moment| moment.time[1] <= at);
+    pub fn of(plan: &PlanFacts, timeline: &Timeline) -> Self {
+        let clock = timeline.clock_hz;
+        let micros = |at: CyclePoint| at.since(CyclePoint(0)).at(clock).0;
+        let weight_bytes = plan.accesses.bytes_of(Space::Weights);
+        let memory = |space: Space| {
+            let over_time = |space| Occupancy::over_time(&plan.accesses, timeline, space);
+            let mut occupancy = over_time(space);
+            let mut bytes = bytes_in(plan, space);
+            if space == Space::Weights {
+                let behind = over_time(Space::Constants);
+                let moved = behind.stays().iter().map(|stay| Stay {
+                    from: stay.from + weight_bytes,
+                    to: stay.to + weight_bytes,
+                    ..*stay
+                });
+                occupancy = Occupancy::of(occupancy.stays().iter().copied().chain(moved).collect());
+                bytes += bytes_in(plan, Space::Constants);
+            }
+            let is_for_boot = space != Space::Arena && occupancy.stays().is_empty();
+            if is_for_boot {
+                occupancy = Occupancy::of(vec![Stay {
+                    from: 0,
+                    to: bytes,
+                    since: CyclePoint(0),
+                    until: timeline.end(),
+                    layer: 0,
+                    held: Held::Weights,
+                    came: Came::Given,
+                }]);
+            }
+            (bytes > 0 || space == Space::Arena).then_some(Memory {
+                space,
+                bytes,
+                occupancy,
+                is_for_boot,
+            })
+        };
+        let memories: Vec<Memory> = FAR_TO_NEAR.into_iter().filter_map(memory).collect();
+        let changes = memories.last().map_or(&[][..], |sram| sram.occupancy.changes());
+        let held = |bytes: &[u64]| bytes.iter().sum::<u64>();
+        let most = changes.iter().map(|change| held(&change.bytes)).max();
+        let peak = changes.iter().find(|change| Some(held(&change.bytes)) == most);
         let waits = |slice: &&Slice| slice.lane == 0 && slice.kind == SliceKind::Stall;
-        let stall = plan.timeline.slices.iter().filter(waits).map(|slice| slice.end).min();
-        let last = moments.len().saturating_sub(1);
-        let mut copies: BTreeMap<u64, CyclePoint> = BTreeMap::new();
-        for copy in plan.timeline.slices.iter().filter(|slice| slice.kind == SliceKind::Copy) {
-            let end = copies.entry(copy.start.0).or_insert(copy.end);
-            *end = copy.end.max(*end);
-        }
+        let stall = timeline.slices.iter().filter(waits).map(|slice| slice.start).min();
+        let works = timeline.slices.iter().filter(|slice| slice.kind.works());
+        let mut tasks: Vec<CyclePoint> = works.map(|slice| slice.start).collect();
+        tasks.sort_unstable();
+        tasks.dedup();
+        let lanes = timeline.lanes.iter().zip(0..).map(|(kind, number): (_, u8)| {
+            let of_lane = timeline.slices.iter().filter(|slice| slice.lane == number);
+            Lane::of(*kind, of_lane.copied().collect())
+        });
         Self {
-            bytes: plan
-                .report
-                .peak_sram_bytes
-                .0
-                .max(plan.occupancy.stays().iter().map(|stay| stay.to).max().unwrap_or_default()),
-            peak: most.map_or(0, |most| holds(most.at)).min(last),
-            stall: stall.map(holds).filter(|stall| *stall <= last),
-            copies,
-            clock: plan.timeline.clock_hz,
-            moments,
+            times: Times {
+                tasks_us: tasks.into_iter().map(micros).collect(),
+                end_us: micros(timeline.end()),
+            },
+            peak_us: peak.map_or(0.0, |change| micros(change.at)),
+            stall_us: stall.map(micros),
+            lanes: lanes.collect(),
+            weight_bytes,
+            memories,
+            clock,
         }
     }
 
-    /// What SRAM holds at a moment, in order of the bytes; what is free is left out.
+    /// Whether there is nothing to be seen.
     #[must_use]
-    pub fn areas(&self, plan: &PlanFacts, at: usize) -> Vec<Area> {
-        let Some(moment) = self.moments.get(at) else { return Vec::new() };
-        let [start, end] = moment.time;
-        let is_there = |stay: &&Stay| stay.since < end && stay.until > start;
-        let mut stays: Vec<&Stay> = plan.occupancy.stays().iter().filter(is_there).collect();
-        stays.sort_by_key(|stay| (stay.from, stay.since));
+    pub fn is_empty(&self) -> bool {
+        self.times.tasks_us.is_empty()
+    }
+
+    /// What kinds of lanes it has, the core first.
+    pub fn lane_kinds(&self) -> impl Iterator<Item = LaneKind> {
+        self.lanes.iter().map(|lane| lane.kind)
+    }
+
+    /// The last step of the core that has ended at a time; nothing before the first.
+    #[must_use]
+    pub fn ended(&self, at_us: f64) -> Option<u32> {
+        let slices = &self.lanes.first()?.slices;
+        let at = self.cycles(at_us);
+        let before = slices.partition_point(|slice| slice.start < at);
+        let mut ended = slices[..before].iter().rev();
+        let last = ended.find(|slice| slice.kind == SliceKind::Compute && slice.end <= at);
+        last.map(|slice| slice.step)
+    }
+
+    /// When the first step of a layer begins.
+    #[must_use]
+    pub fn begins_us(&self, layer: usize) -> Option<f64> {
+        let slices = self.lanes.first()?.slices.iter();
+        let mut of_layer = slices.filter(|slice| usize::from(slice.layer) == layer);
+        Some(self.micros(of_layer.find(|slice| slice.kind == SliceKind::Compute)?.start))
+    }
+
+    /// The layer that the core works for at a time, or worked for last.
+    #[must_use]
+    pub fn layer(&self, at_us: f64) -> Option<usize> {
+        let slices = &self.lanes.first()?.slices;
+        let began = slices.partition_point(|slice| slice.start <= self.cycles(at_us));
+        Some(slices.get(began.saturating_sub(1))?.layer.into())
+    }
+
+    /// What lanes do at a time; those that do nothing are left out.
+    #[must_use]
+    pub fn acts(&self, plan: &PlanFacts, at_us: f64) -> Vec<Act> {
+        let at = self.cycles(at_us);
+        let act = |lane: &Lane| {
+            let number = lane.slices.partition_point(|slice| slice.start <= at).checked_sub(1)?;
+            let slice = *lane.slices.get(number).filter(|slice| slice.end > at)?;
+            let [since, whole] = [at, slice.end].map(|to| to.since(slice.start).0 as f64);
+            let of = lane.counts.get(&(slice.frame, slice.layer)).copied().unwrap_or(1);
+            let places = plan.accesses.of_step(slice.lane, slice.step);
+            let places = places.filter(|_| slice.kind.works());
+            Some(Act {
+                lane: lane.kind,
+                slice,
+                part: [lane.parts.get(number).copied().unwrap_or(1), of],
+                share: since / whole,
+                touched: places.filter_map(|(place, access)| self.touched(place, access)).collect(),
+            })
+        };
+        self.lanes.iter().filter_map(act).collect()
+    }
+
+    fn touched(&self, place: Place, access: Access) -> Option<Touched> {
+        let (space, before) = match place.space {
+            Space::Constants => (Space::Weights, self.weight_bytes),
+            space => (space, 0),
+        };
+        let memory = self.memories.iter().position(|memory| memory.space == space)?;
+        Some(Touched { memory, bytes: place.bytes.map(|byte| byte + before), access })
+    }
+
+    /// What a memory holds at a time, in order of the bytes; what is free is left out.
+    #[must_use]
+    pub fn areas(&self, plan: &PlanFacts, memory: &Memory, acts: &[Act], at_us: f64) -> Vec<Area> {
+        // At its end, what was held last.
+        let at = self.cycles(at_us.min(self.times.end_us)).0;
+        let at = CyclePoint(if at_us >= self.times.end_us { at.saturating_sub(1) } else { at });
+        let stays = memory.occupancy.stays();
+        let began = &stays[..stays.partition_point(|stay| stay.since <= at)];
+        let mut there: Vec<&Stay> = began.iter().filter(|stay| stay.until > at).collect();
+        there.sort_by_key(|stay| stay.from);
         let mut areas: Vec<Area> = Vec::new();
-        for stay in stays {
-            let area = Area {
-                bytes: [stay.from, stay.to],
-                held: stay.held,
-                phase: self.phase(stay, moment),
-                name: name(plan, stay),
-            };
+        for stay in there {
+            let (held, name) = self.content(plan, memory, stay);
+            let bytes = [stay.from, stay.to];
+            let area = Area { bytes, held, phase: self.phase(memory, bytes, acts), name };
             match areas.last_mut() {
                 Some(last)
-                    if last.bytes[1] == area.bytes[0]
+                    if last.bytes[1] == bytes[0]
                         && (last.held, last.phase, &last.name)
                             == (area.held, area.phase, &area.name) =>
                 {
-                    last.bytes[1] = area.bytes[1];
+                    last.bytes[1] = bytes[1];
                 }
                 _ => areas.push(area),
             }
@@ -142,285 +291,228 @@ impl Film {
         areas
     }
 
-    fn phase(&self, stay: &Stay, moment: &Moment) -> Phase {
-        let [start, end] = moment.time;
-        let comes_until = self.copies.get(&stay.since.0).filter(|_| stay.came == Came::Brought);
-        if comes_until.is_some_and(|until| *until > start) {
-            Phase::Arrives
-        } else if stay.came == Came::Computed && stay.since >= start {
-            Phase::Written
-        } else if stay.until <= end {
-            Phase::Leaves
-        } else {
-            Phase::Kept
+    fn phase(&self, memory: &Memory, bytes: [u64; 2], acts: &[Act]) -> Phase {
+        let writes = |act: &Act| {
+            act.touched.iter().any(|touched| {
+                touched.access == Access::Write
+                    && self.memories[touched.memory].space == memory.space
+                    && touched.bytes[0] < bytes[1]
+                    && bytes[0] < touched.bytes[1]
+            })
+        };
+        match acts.iter().find(|act| writes(act)) {
+            Some(act) if act.lane == LaneKind::Core => Phase::Written,
+            Some(_) => Phase::Arrives,
+            None => Phase::Kept,
         }
     }
 
-    /// What happens at a moment, in a sentence.
+    /// What a stay is for, and its name.
+    fn content(&self, plan: &PlanFacts, memory: &Memory, stay: &Stay) -> (Held, String) {
+        let layer = usize::from(stay.layer);
+        let row = plan.memory.rows.get(layer);
+        let of_layer = row.map_or("", |row| short_name(&row.name));
+        if memory.is_for_boot {
+            return (Held::Weights, "copied at boot".to_owned());
+        }
+        if memory.space != Space::Arena {
+            let is_there = |tensor: &&tilewright_report::PlacedTensor| {
+                let [from, to] = tensor.range();
+                tensor.space == memory.space && from <= stay.from && stay.from < to
+            };
+            // Of tensors that lie in one place after each other, that of the layer.
+            let lives = |tensor: &tilewright_report::PlacedTensor| {
+                (tensor.first as usize..tensor.end as usize).contains(&layer)
+            };
+            let there = plan.tensors.iter().filter(is_there);
+            if let Some(tensor) = there.max_by_key(|tensor| lives(tensor)) {
+                return (Held::Inputs, short_name(&tensor.name).to_owned());
+            }
+            let is_constant = memory.space == Space::Weights && stay.from >= self.weight_bytes;
+            let what = if is_constant { "constants" } else { "weights" };
+            return (Held::Weights, format!("{what} of {of_layer}"));
+        }
+        let tensor = |tensors: Option<&Vec<u32>>| {
+            let number = *tensors?.first()? as usize;
+            plan.tensors.get(number).map(|tensor| short_name(&tensor.name))
+        };
+        let name = match (stay.held, stay.came) {
+            (Held::Weights, _) => format!("weights of {of_layer}"),
+            (Held::Results, Came::Brought) => {
+                "rest of whole sectors, which nothing reads".to_owned()
+            }
+            (_, Came::Computed) => match tensor(row.map(|row| &row.writes)) {
+                Some(tensor) => format!("{tensor}, made by {of_layer}"),
+                None => format!("what {of_layer} made"),
+            },
+            (_, Came::Given | Came::Brought) => match tensor(row.map(|row| &row.reads)) {
+                Some(tensor) => format!("{tensor}, for {of_layer}"),
+                None => format!("input of {of_layer}"),
+            },
+        };
+        (stay.held, name)
+    }
+
+    /// What each lane does, a sentence for each.
     #[must_use]
-    pub fn words(&self, plan: &PlanFacts, at: usize) -> String {
-        let Some(moment) = self.moments.get(at) else { return String::new() };
-        let row = plan.memory.rows.get(moment.layer);
-        let (name, op) =
-            row.map_or(("", String::new()), |row| (short_name(&row.name), kernel_title(&row.op)));
-        let part = match moment.part {
-            [_, 1] => String::new(),
+    pub fn words(&self, plan: &PlanFacts, acts: &[Act], at_us: f64) -> Vec<String> {
+        if at_us >= self.times.end_us {
+            return vec![format!("It has ended, after {}.", figures::duration(self.times.end_us))];
+        }
+        let done = |act: &Act| figures::percent(act.share, 1.0);
+        let sentence = |act: &Act| {
+            let title = lane_title(act.lane);
+            let row = plan.memory.rows.get(usize::from(act.slice.layer));
+            let name = row.map_or("", |row| short_name(&row.name));
+            match act.slice.kind {
+                SliceKind::Compute => {
+                    let op = row.map_or_else(String::new, |row| kernel_title(&row.op));
+                    format!("{title}: {name} ({op}{}), {} done.", act.part_words(), done(act))
+                }
+                SliceKind::Copy => {
+                    let place = |wanted: bool| {
+                        let is_wanted =
+                            |touched: &&Touched| (touched.access == Access::Write) == wanted;
+                        let touched = act.touched.iter().find(is_wanted)?;
+                        Some(self.memories.get(touched.memory)?.space)
+                    };
+                    let bytes = figures::bytes(act.slice.bytes);
+                    let moved = match [place(false), place(true)] {
+                        [Some(from), Some(Space::Arena)] => {
+                            format!("brings {bytes} from {}", memory_words(from))
+                        }
+                        [_, Some(to)] => format!("writes {bytes} to {}", memory_words(to)),
+                        _ => format!("moves {bytes}"),
+                    };
+                    format!("{title}: {moved} for {name}, {} done.", done(act))
+                }
+                SliceKind::Stall => {
+                    let awaited = act.slice.waits_for.and_then(|lane| {
+                        self.lanes.get(usize::from(lane)).map(|lane| lane_title(lane.kind))
+                    });
+                    let awaited =
+                        awaited.map_or_else(String::new, |lane| format!(" for the {lane}"));
+                    format!("{title}: waits{awaited}, before {name}.")
+                }
+                SliceKind::DriverOverhead => format!("{title}: makes the next step ready."),
+            }
+        };
+        if acts.is_empty() {
+            return vec!["Nothing happens.".to_owned()];
+        }
+        acts.iter().map(sentence).collect()
+    }
+
+    fn cycles(&self, at_us: f64) -> CyclePoint {
+        // Times come from cycles: the nearest is the one.
+        CyclePoint((at_us * self.clock.0 as f64 / 1e6).round().max(0.0) as u64)
+    }
+
+    fn micros(&self, at: CyclePoint) -> f64 {
+        at.since(CyclePoint(0)).at(self.clock).0
+    }
+}
+
+impl Act {
+    /// Which of its layer's steps it is, if there are several, and of which frame.
+    #[must_use]
+    pub fn part_words(&self) -> String {
+        let part = match self.part {
+            [_, 0 | 1] => String::new(),
             [number, of] => format!(", part {number} of {of}"),
         };
-        let frame = if self.moments.iter().any(|moment| moment.frame > 0) {
-            format!(", frame {}", moment.frame + 1)
-        } else {
-            String::new()
+        match self.slice.frame {
+            0 => part,
+            frame => format!("{part}, frame {}", frame + 1),
+        }
+    }
+}
+
+impl Lane {
+    fn of(kind: LaneKind, mut slices: Vec<Slice>) -> Self {
+        slices.sort_by_key(|slice| (slice.start, slice.end));
+        let mut counts: BTreeMap<(u32, u16), u32> = BTreeMap::new();
+        let part = |slice: &Slice| {
+            let count = counts.entry((slice.frame, slice.layer)).or_default();
+            *count += u32::from(slice.kind.works());
+            (*count).max(1)
         };
-        let areas = self.areas(plan, at);
-        let sum = |phase: Phase| {
-            let of_phase = areas.iter().filter(|area| area.phase == phase);
-            of_phase.map(|area| area.bytes[1] - area.bytes[0]).sum::<u64>()
-        };
-        let told = [
-            (Phase::Written, "are written"),
-            (Phase::Arrives, "arrive meanwhile"),
-            (Phase::Leaves, "are free afterwards"),
-        ];
-        let told = told.into_iter().filter_map(|(phase, what)| {
-            let bytes = sum(phase);
-            (bytes > 0).then(|| format!("{} {what}", figures::bytes(bytes)))
-        });
-        let told: Vec<String> = told.collect();
-        let micros = |at: CyclePoint| at.since(CyclePoint(0)).at(self.clock).0;
-        let [start, end] = moment.time.map(micros);
-        format!(
-            "{name} ({op}{part}{frame}), from {} for {}: {}.",
-            figures::duration(start),
-            figures::duration(end - start),
-            if told.is_empty() { "no byte changes hands".to_owned() } else { told.join(", ") }
-        )
+        let parts = slices.iter().map(part).collect();
+        Self { kind, slices, parts, counts }
     }
 }
 
-/// What a stay is, for people.
-fn name(plan: &PlanFacts, stay: &Stay) -> String {
-    let layer = usize::from(stay.layer);
-    let row = plan.memory.rows.get(layer);
-    let of_layer = row.map_or("", |row| short_name(&row.name));
-    let tensor = |tensors: Option<&Vec<u32>>| {
-        let number = *tensors?.first()? as usize;
-        plan.tensors.get(number).map(|tensor| short_name(&tensor.name))
-    };
-    match (stay.held, stay.came) {
-        (Held::Weights, _) => format!("weights of {of_layer}"),
-        (Held::Results, Came::Brought) => "rest of whole sectors, which nothing reads".to_owned(),
-        (_, Came::Computed) => match tensor(row.map(|row| &row.writes)) {
-            Some(tensor) => format!("{tensor}, made by {of_layer}"),
-            None => format!("what {of_layer} made"),
-        },
-        (_, Came::Given | Came::Brought) => match tensor(row.map(|row| &row.reads)) {
-            Some(tensor) => format!("{tensor}, for {of_layer}"),
-            None => format!("input of {of_layer}"),
-        },
-    }
-}
-
-/// What SRAM held when a step had ended; nothing if that was not recorded.
-#[must_use]
-pub fn content(recording: &Recording, step: u32) -> Option<Vec<u8>> {
-    let last = recording.borders.iter().position(|border| border.step == Some(step))?;
-    let mut bytes = vec![0; recording.bytes as usize];
-    for change in recording.borders[..=last].iter().flat_map(|border| &border.changes) {
-        let start = change.offset as usize;
-        if let Some(place) = bytes.get_mut(start..start.saturating_add(change.bytes.len())) {
-            place.copy_from_slice(&change.bytes);
-        }
-    }
-    Some(bytes)
-}
-
-/// Share of a map's height that a name needs.
-const NAMED: f64 = 0.07;
-
-/// Red, green, blue.
-pub type Colour = [u8; 3];
-
-/// The colours of a map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Colours {
-    pub surface: Colour,
-    pub activations: Colour,
-    pub weights: Colour,
-    pub written: Colour,
-    pub arrives: Colour,
-    pub results: Colour,
-    pub free: Colour,
-}
-
-impl Colours {
-    const fn of(&self, area: &Area) -> Colour {
-        match (area.phase, area.held) {
-            (Phase::Arrives, _) => self.arrives,
-            (Phase::Written, _) => self.written,
-            (_, Held::Inputs) => self.activations,
-            (_, Held::Weights) => self.weights,
-            (_, Held::Results) => self.results,
-        }
-    }
-}
-
-/// A map of bytes: each is a pixel, rows one below the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
-    pub columns: u32,
-    pub rows: u32,
-}
-
-impl Grid {
-    /// For so many bytes, about twice as wide as it is high.
-    #[must_use]
-    pub fn of(bytes: u64) -> Self {
-        let mut columns = 16u64;
-        while columns * columns < 2 * bytes && columns < 1 << 12 {
-            columns *= 2;
-        }
-        let rows = bytes.div_ceil(columns).clamp(1, 1 << 14);
-        Self { columns: columns as u32, rows: rows as u32 }
-    }
-
-    /// The byte at a place, in shares of width and height.
-    #[must_use]
-    pub fn byte_at(self, [x, y]: [f64; 2]) -> u64 {
-        let within = |share: f64, count: u32| {
-            ((share.clamp(0.0, 1.0) * f64::from(count)) as u32).min(count.saturating_sub(1))
-        };
-        u64::from(within(y, self.rows)) * u64::from(self.columns)
-            + u64::from(within(x, self.columns))
-    }
-
-    /// The areas that are high enough for a name, and how far down the map each begins, as a share of its height.
-    pub fn named(self, areas: &[Area]) -> impl Iterator<Item = (f64, &Area)> {
-        let bytes = (u64::from(self.columns) * u64::from(self.rows)) as f64;
-        let share = move |area: &&Area| (area.bytes[1] - area.bytes[0]) as f64 / bytes;
-        let high = areas.iter().filter(move |area| share(area) >= NAMED);
-        // A name stands in the first row that is its area's from the left on.
-        let row = move |area: &Area| area.bytes[0].div_ceil(u64::from(self.columns));
-        high.map(move |area| (row(area) as f64 / f64::from(self.rows), area))
-    }
-
-    /// The map's pixels, four bytes each. Where the content is known, larger values are stronger.
-    #[must_use]
-    pub fn pixels(self, areas: &[Area], content: Option<&[u8]>, colours: &Colours) -> Vec<u8> {
-        let count = self.columns as usize * self.rows as usize;
-        let mut pixels = Vec::with_capacity(4 * count);
-        let mut areas = areas.iter().peekable();
-        for at in 0..count as u64 {
-            while areas.next_if(|area| area.bytes[1] <= at).is_some() {}
-            let area = areas.peek().filter(|area| area.bytes[0] <= at);
-            let value = content.and_then(|bytes| bytes.get(at as usize)).copied();
-            // As an int8: -128 is weakest.
-            let strength = value.map(|value| u32::from(value ^ 0x80));
-            let (colour, share) = match area {
-                Some(area) => (colours.of(area), strength.map_or(200, |s| 90 + s * 165 / 255)),
-                None => (colours.free, strength.map_or(20, |s| 12 + s * 40 / 255)),
-            };
-            pixels.extend(mixed(colours.surface, colour, share));
-            pixels.push(u8::MAX);
-        }
-        pixels
-    }
-}
-
-/// So many of 255 parts of a colour on another.
-fn mixed(below: Colour, above: Colour, share: u32) -> Colour {
-    let mix = |index: usize| {
-        let [below, above] = [below[index], above[index]].map(u32::from);
-        ((below * (255 - share) + above * share) / 255) as u8
-    };
-    [mix(0), mix(1), mix(2)]
-}
-
-/// A colour as style sheets write it: `#2f8fc4`.
-#[must_use]
-pub fn colour(text: &str) -> Option<Colour> {
-    let digits = text.trim().strip_prefix('#').filter(|digits| digits.len() == 6)?;
-    let value = u32::from_str_radix(digits, 16).ok()?;
-    Some([(value >> 16) as u8, (value >> 8) as u8, value as u8])
+/// How many bytes of a memory hold all that the plan has there.
+fn bytes_in(plan: &PlanFacts, space: Space) -> u64 {
+    let tensors = plan.tensors.iter().filter(|tensor| tensor.space == space);
+    let tensors = tensors.map(|tensor| tensor.range()[1]).max().unwrap_or(0);
+    let arena = if space == Space::Arena { plan.report.peak_sram_bytes.0 } else { 0 };
+    plan.accesses.bytes_of(space).max(tensors).max(arena)
 }
 
 #[cfg(test)]
 mod tests {
-    use tilewright_protocol::{Border, Change};
-
     use super::*;
     use crate::view_model::fixture;
 
-    #[test]
-    fn each_step_tells_what_lies_where() {
+    /// A film of the small plan, and what is seen of it at a share of a step of the core.
+    fn seen(step: f64) -> (Film, Vec<Act>, Vec<Area>) {
         let plan = fixture::plan();
-        let film = Film::of(&plan);
-        assert_eq!(film.moments.len(), 3);
-        assert_eq!((film.peak, film.stall), (0, None));
-        let seen = |at: usize| -> Vec<([u64; 2], Phase)> {
-            film.areas(&plan, at).iter().map(|area| (area.bytes, area.phase)).collect()
-        };
-        assert_eq!(seen(0), [([0, 16], Phase::Leaves), ([16, 48], Phase::Written)]);
-        assert_eq!(seen(1), [([0, 10], Phase::Written), ([16, 48], Phase::Leaves)]);
-        assert_eq!(seen(2), [([0, 10], Phase::Leaves), ([16, 26], Phase::Written)]);
-        let names: Vec<_> = film.areas(&plan, 1).into_iter().map(|area| area.name).collect();
-        assert_eq!(names, ["t2, made by second", "t1, made by first"]);
-        let words = film.words(&plan, 1);
-        assert!(words.starts_with("second (") && words.contains("10 B are written"), "{words}");
-        assert!(words.contains("32 B are free afterwards"), "{words}");
-        assert!(film.areas(&plan, 3).is_empty() && film.words(&plan, 3).is_empty());
+        let film = Film::of(&plan, &plan.timeline);
+        let at_us = step * 10.0;
+        let acts = film.acts(&plan, at_us);
+        let areas = film.areas(&plan, film.memories.last().unwrap(), &acts, at_us);
+        (film, acts, areas)
     }
 
     #[test]
-    fn a_recording_is_played_to_any_border() {
-        let change = |offset, bytes: &[u8]| Change { offset, bytes: bytes.to_vec() };
-        let border = |step, changes| Border { step, changes };
-        let recording = Recording {
-            bytes: 6,
-            borders: vec![
-                border(None, vec![change(0, &[1, 1])]),
-                border(Some(0), vec![change(1, &[2, 2])]),
-                border(Some(3), vec![change(4, &[3, 3]), change(9, &[4])]),
-            ],
-        };
-        assert_eq!(content(&recording, 0), Some(vec![1, 2, 2, 0, 0, 0]));
-        assert_eq!(content(&recording, 3), Some(vec![1, 2, 2, 0, 3, 3]));
-        assert_eq!(content(&recording, 2), None);
+    fn memories_stand_from_far_to_near() {
+        let (film, ..) = seen(0.0);
+        let memories: Vec<_> = film.memories.iter().map(|m| (m.title(), m.bytes)).collect();
+        assert_eq!(memories, [("Flash", 794), ("SRAM", 48)]);
+        assert_eq!(film.times, Times { tasks_us: vec![0.0, 10.0, 20.0], end_us: 30.0 });
+        assert_eq!((film.peak_us, film.stall_us), (0.0, None));
     }
 
     #[test]
-    fn bytes_are_pixels() {
-        let grid = Grid::of(8 << 10);
-        assert_eq!(grid, Grid { columns: 128, rows: 64 });
-        assert_eq!(grid.byte_at([0.0, 0.0]), 0);
-        assert_eq!(grid.byte_at([1.0, 1.0]), 8191);
-        assert_eq!(Grid::of(0), Grid { columns: 16, rows: 1 });
-        let plan = fixture::plan();
-        let areas = Film::of(&plan).areas(&plan, 0);
-        let names = |grid: Grid| -> Vec<f64> { grid.named(&areas).map(|(top, _)| top).collect() };
-        assert_eq!(names(Grid { columns: 16, rows: 4 }), [0.0, 0.25]);
-        assert_eq!(names(Grid { columns: 15, rows: 20 }), [0.1], "the first is too low");
-        let black = [0; 3];
-        let colours = Colours {
-            surface: black,
-            activations: [255, 0, 0],
-            weights: black,
-            written: [0, 255, 0],
-            arrives: black,
-            results: black,
-            free: [0, 0, 255],
+    fn each_time_tells_what_lies_where_and_what_is_done_with_it() {
+        let at = |step: f64| -> Vec<([u64; 2], Phase, String)> {
+            seen(step).2.into_iter().map(|area| (area.bytes, area.phase, area.name)).collect()
         };
-        let grid = Grid { columns: 16, rows: 4 };
-        let of = |pixels: &[u8], at: usize| pixels[4 * at..4 * at + 4].to_vec();
-        let flat = grid.pixels(&areas, None, &colours);
-        assert_eq!(of(&flat, 0), [200, 0, 0, 255]);
-        assert_eq!(of(&flat, 47), [0, 200, 0, 255]);
-        assert_eq!(of(&flat, 48), [0, 0, 20, 255]);
-        let mut content = vec![0x80u8; 64];
-        (content[0], content[47]) = (0x7f, 0x7f);
-        let shown = grid.pixels(&areas, Some(&content), &colours);
-        assert_eq!((of(&shown, 0)[0], of(&shown, 1)[0], of(&shown, 47)[1]), (255, 90, 255));
-        assert_eq!(colour(" #2f8fc4"), Some([0x2f, 0x8f, 0xc4]));
-        assert_eq!(colour("rgb(0 0 0)"), None);
+        let [input, first, second] =
+            ["t0, for first", "t1, made by first", "t2, made by second"].map(str::to_owned);
+        assert_eq!(
+            at(0.5),
+            [([0, 16], Phase::Kept, input), ([16, 48], Phase::Written, first.clone())]
+        );
+        assert_eq!(
+            at(1.0),
+            [([0, 10], Phase::Written, second), ([16, 48], Phase::Kept, first)],
+            "the step begins"
+        );
+        assert_eq!(at(3.0).len(), 2, "at the end, what was held last");
+        let plan = fixture::plan();
+        let (film, acts, _) = seen(0.5);
+        let flash = film.areas(&plan, &film.memories[0], &acts, 5.0);
+        let flash: Vec<_> = flash.into_iter().map(|area| (area.bytes, area.name)).collect();
+        assert_eq!(flash[0], ([0, 18], "weights of first".to_owned()));
+        assert!(flash.last().unwrap().1.starts_with("constants of"), "{flash:?}");
+    }
+
+    #[test]
+    fn acts_tell_how_far_a_step_is_and_what_it_touches() {
+        let (film, acts, _) = seen(1.25);
+        assert_eq!(acts.len(), 1);
+        assert_eq!((acts[0].share, acts[0].part), (0.25, [1, 1]));
+        let touched: Vec<_> = acts[0].touched.iter().map(|t| (t.memory, t.access)).collect();
+        assert_eq!(touched[0], (1, Access::Read(Held::Inputs)));
+        assert!(touched.contains(&(0, Access::Read(Held::Weights))));
+        assert_eq!(touched.last(), Some(&(1, Access::Write)));
+        let plan = fixture::plan();
+        let words = film.words(&plan, &acts, 12.5);
+        assert_eq!(words, ["Core: second (fully connected), 25 % done."]);
+        assert!(film.words(&plan, &[], 30.0)[0].starts_with("It has ended"));
+        assert_eq!((film.layer(12.5), film.begins_us(2)), (Some(1), Some(20.0)));
+        assert_eq!([film.ended(5.0), film.ended(10.0), film.ended(30.0)], [None, Some(0), Some(2)]);
     }
 }

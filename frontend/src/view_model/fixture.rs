@@ -4,9 +4,9 @@ use tilewright_board::Board;
 use tilewright_desk::{Answer, Greeting, LayerTime, MeasuredOn};
 use tilewright_plan::{Bytes, CyclePoint, Cycles, Hertz, LaneKind, Micros, Space};
 use tilewright_report::{
-    Came, Counts, Held, Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, Mode, Occupancy,
-    OutputValues, PlacedTensor, PlanReport, RunResult, Slice, SliceKind, Stay, Tier, Timeline,
-    Traffic, Way,
+    Access, Accesses, Came, Counts, Held, Kind, LaneAccesses, LayerCount, LayerRow, MemoryMap,
+    MemoryRow, Mode, Occupancy, OutputValues, Place, PlacedTensor, PlanReport, RunResult, Slice,
+    SliceKind, Stay, Tier, Timeline, Traffic, Way,
 };
 
 use super::layers::Family;
@@ -165,6 +165,7 @@ pub fn plan() -> PlanFacts {
             slices,
         },
         occupancy: occupancy(),
+        accesses: accesses(),
         traffic: traffic(),
         outputs: vec![OutputFacts {
             name: "t3".to_owned(),
@@ -202,6 +203,29 @@ fn occupancy() -> Occupancy {
         came,
     };
     Occupancy::of(stays.map(stay).to_vec())
+}
+
+/// Each step reads its input, weights and constants, and writes its output; the last has no weights.
+fn accesses() -> Accesses {
+    use Access::{Read, Write};
+    let arena = [[0, 16], [16, 48], [0, 10], [16, 26]];
+    let (weights, constants) = ([[0, 18], [18, 338], [0, 0]], [[0, 24], [24, 144], [144, 456]]);
+    let mut accesses = Accesses::default();
+    let mut core = LaneAccesses::default();
+    for step in 0..3 {
+        for (space, bytes, access) in [
+            (Space::Arena, arena[step], Read(Held::Inputs)),
+            (Space::Weights, weights[step], Read(Held::Weights)),
+            (Space::Constants, constants[step], Read(Held::Weights)),
+            (Space::Arena, arena[step + 1], Write),
+        ] {
+            core.all.push((accesses.places.len() as u32, access));
+            accesses.places.push((bytes[0] < bytes[1]).then_some(Place { space, bytes }));
+        }
+        core.ends.push(core.all.len() as u32);
+    }
+    accesses.lanes.push(core);
+    accesses
 }
 
 /// Weights in flash, read there by the core.

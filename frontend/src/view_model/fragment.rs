@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tilewright_report::{PlanSettings, choice, word};
 
+use super::lessons::LessonPlace;
 use crate::state::{ExploreSpec, Quantising, Samples, View};
 
 /// What a link says. Everything may be missing.
@@ -27,6 +28,8 @@ pub struct Fragment {
     pub sparsity: u16,
     /// Milliseconds from one frame to the next.
     pub period_ms: Option<u64>,
+    /// The lesson that is open, and its step.
+    pub lesson: Option<LessonPlace>,
     /// What view Explore combines.
     pub explore: Option<ExploreSpec>,
 }
@@ -88,6 +91,7 @@ impl Fragment {
                 "sparsity" => {
                     fragment.sparsity = within(&value, MOST_SPARSITY.into()).unwrap_or_default();
                 }
+                "lesson" => fragment.lesson = LessonPlace::parse(&value),
                 "explore" => fragment.explore = Some(ExploreSpec::parse(&value)),
                 "view" | "embed" => {
                     fragment.view = View::from_id(&value).unwrap_or_default();
@@ -129,6 +133,7 @@ impl Fragment {
         push("calibration", &self.calibration);
         push("samples", if self.is_random { RANDOM } else { "" });
         push("sparsity", &text(Some(self.sparsity).filter(|s| *s > 0).map(u64::from)));
+        push("lesson", &self.lesson.map(LessonPlace::text).unwrap_or_default());
         push("explore", &self.explore.as_ref().map(ExploreSpec::text).unwrap_or_default());
         if self.is_embedded {
             push("embed", self.view.id());
@@ -240,6 +245,7 @@ mod tests {
             is_random: true,
             sparsity: 805,
             period_ms: Some(10_000),
+            lesson: LessonPlace::parse("swap:3"),
             explore: Some(ExploreSpec::parse("m:open,vww;b:a;s:auto;x:flash;per:board")),
         };
         assert_eq!(Fragment::parse(&format!("#{}", fragment.text())), fragment);

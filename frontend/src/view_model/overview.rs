@@ -6,6 +6,7 @@ use tilewright_report::{Kind, sentence, short_name};
 use super::energy_and_wear::{energy, energy_fact};
 use super::figures;
 use super::run::{deviation, predicted_us};
+use super::strategies::by;
 use crate::message::PlanFacts;
 use crate::state::Outcome;
 
@@ -100,16 +101,20 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
     let limit = plan.settings.sram_bytes.map_or(board.arena().0, |sram| sram.min(board.arena().0));
     let missing = report.no_program();
     let is = match (report.fits, &missing) {
-        (true, None) => Verdict::Fits,
-        (true, Some(_)) => Verdict::CannotRun,
+        (true, None) if plan.no_image.is_none() => Verdict::Fits,
+        (true, _) => Verdict::CannotRun,
         (false, _) => Verdict::TooLarge,
     };
     let (verdict, why) = match &report.does_not_fit {
-        None if is == Verdict::CannotRun => (
-            format!("{} cannot run; its memory would fit {}", report.model, board.name),
-            String::new(),
-        ),
-        None => (format!("{} fits {}", report.model, board.name), String::new()),
+        None if is == Verdict::CannotRun => {
+            let what = if missing.is_some() { "its memory would fit" } else { "it would fit" };
+            (format!("{} cannot run here; {what} {}", report.model, board.name), String::new())
+        }
+        None => {
+            let time = report.latency_us.filter(|_| report.frames <= 1);
+            let time = time.map_or_else(String::new, |t| format!(" in {}", figures::duration(t.0)));
+            (format!("{} fits {}{time}, {}", report.model, board.name, by(plan)), String::new())
+        }
         Some(reason) => {
             let place = if reason.operator.is_empty() {
                 String::new()
@@ -150,8 +155,11 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
             kind: report.flash_bytes.kind(),
         },
     ];
-    let cannot_run =
-        missing.map_or_else(String::new, |why| format!("{} {}", sentence(&why.what), why.remedy));
+    let cannot_run = match (&missing, &plan.no_image) {
+        (Some(why), _) => format!("{} {}", sentence(&why.what), why.remedy),
+        (None, Some(why)) if report.fits => sentence(why),
+        (None, _) => String::new(),
+    };
     let slowest = report.layers.iter().max_by_key(|layer| layer.cycles);
     let mut facts = Vec::new();
     for (id, stage) in ["stage-1", "stage-2", "stage-3"].into_iter().zip(&report.stages) {
@@ -245,6 +253,15 @@ mod tests {
         let overview = overview(&plan, &fixture::board(), None);
         assert_eq!(overview.is, Verdict::CannotRun);
         assert!(overview.verdict.contains("cannot run"), "{}", overview.verdict);
+        let planned_only = PlanFacts {
+            no_image: Some("there is no firmware for it.".to_owned()),
+            ..fixture::plan()
+        };
+        let view = super::overview(&planned_only, &fixture::board(), None);
+        assert_eq!(
+            (view.is, view.cannot_run.as_str()),
+            (Verdict::CannotRun, "There is no firmware for it.")
+        );
         assert!(overview.cannot_run.contains("LSTM (node 'second'"), "{}", overview.cannot_run);
         assert!(overview.facts.iter().all(|fact| fact.id == "macs"));
     }

@@ -60,6 +60,18 @@ pub fn scores(
         .collect()
 }
 
+/// Whether the first input may be a picture: grey or in colours, with more than a few pixels.
+#[must_use]
+pub fn takes_pictures(plan: &PlanFacts) -> bool {
+    let is_made =
+        |tensor: usize| plan.memory.rows.iter().any(|row| row.writes.contains(&(tensor as u32)));
+    let input = plan.tensors.iter().enumerate().find(|(tensor, _)| !is_made(*tensor));
+    input.is_some_and(|(_, tensor)| {
+        let [height, width, channels] = tensor.shape;
+        height.min(width) >= 8 && matches!(channels, 1 | 3 | 4)
+    })
+}
+
 /// What emulated, and how long that took.
 #[must_use]
 pub fn emulated_by(result: &RunResult) -> String {
@@ -346,6 +358,16 @@ pub fn checks(outcome: &Outcome) -> Vec<CheckRow> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_picture_has_pixels_and_few_channels() {
+        let mut plan = fixture::plan();
+        assert!(!takes_pictures(&plan), "4 × 4");
+        plan.tensors[0].shape = [28, 28, 1];
+        assert!(takes_pictures(&plan));
+        plan.tensors[0].shape = [49, 10, 8];
+        assert!(!takes_pictures(&plan));
+    }
+
     use std::rc::Rc;
 
     use super::*;

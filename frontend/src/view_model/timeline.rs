@@ -180,7 +180,9 @@ fn class_of(kernel: &str, layer: usize) -> u8 {
     place.map_or(STALL - 1, |at| (2 * at + layer % 2) as u8)
 }
 
-const fn lane_title(lane: LaneKind) -> &'static str {
+/// A lane, for people.
+#[must_use]
+pub const fn lane_title(lane: LaneKind) -> &'static str {
     match lane {
         LaneKind::Core => "Core",
         LaneKind::Dma => "DMA",

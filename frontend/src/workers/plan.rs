@@ -5,7 +5,7 @@ use tilewright_image::{Checks, store_bytes, stores};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Io, Kernel, Space, Work};
 use tilewright_planner::{Options, Planned, Planning, Progress, Strategy};
-use tilewright_report::{MemoryMap, Occupancy, PlacedTensor, sentence};
+use tilewright_report::{Accesses, MemoryMap, PlacedTensor, sentence};
 
 use tilewright_app::{
     Blame, Diagnostic, RemedyWork, Resolved, checks_of, no_plan, plan_image, prove, resolve,
@@ -20,6 +20,8 @@ use crate::message::{
 
 /// Units of work between two looks for newer requests: some thirty milliseconds in a browser.
 const SLICE: u64 = 1_500_000;
+/// Slices of a timeline that plans to compare with keep: with more they take too much memory.
+const MOST_COMPARED: usize = 1 << 16;
 
 /// What was searched of a model already, by strategy: no board and no budget matters to it.
 type Searched = Vec<(Strategy, Planning)>;
@@ -155,9 +157,8 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
         true => Some(plan_image(&planned, model, integrity, &WorkerHost::new(&|_| {}))?),
         false => None,
     };
-    if is_compared {
+    if is_compared && planned.timeline.slices.len() > MOST_COMPARED {
         planned.timeline.slices.clear();
-        planned.occupancy = Occupancy::default();
     }
     let checks = checks.map(|checks| checks::facts(&checks, &board));
     let tiled = planned.tiled.as_deref();
@@ -293,6 +294,7 @@ fn facts(
         settings,
         report,
         memory,
+        accesses: Accesses::of(&plan),
         tensors: PlacedTensor::of(&plan),
         nodes: plan.layers.iter().map(|layer| nodes(&layer.nodes)).collect(),
         timeline,

@@ -13,6 +13,7 @@ mod compressed;
 pub mod files;
 mod firmware;
 mod js;
+mod lessons;
 mod offline;
 mod page;
 mod paths;

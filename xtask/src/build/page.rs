@@ -9,19 +9,20 @@ use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 
 use super::wasm::{FLOAT, PAGE};
-use super::{compressed, files, hexadecimal, offline};
+use super::{compressed, files, hexadecimal, lessons, offline};
 use crate::project::Project;
 
 /// The page's first file, from `frontend`.
 const START: &str = "index.html";
 /// Files and folders that keep their names, and where they go.
-const KEPT: [(&str, &str); 14] = [
+const KEPT: [(&str, &str); 15] = [
     ("static/planner-worker.js", "planner-worker.js"),
     ("static/importer-worker.js", "importer-worker.js"),
     ("static/float-worker.js", "float-worker.js"),
     ("static/search-worker.js", "search-worker.js"),
     ("static/emulator-worker.js", "emulator-worker.js"),
     ("static/service-worker.js", "service-worker.js"),
+    ("static/style/print-lesson.css", "lesson.css"),
     ("models/lenet5.onnx", "models/lenet5.onnx"),
     ("models/lenet5.calibration.npy", "models/lenet5.calibration.npy"),
     ("models/fashion-mobilenet.onnx", "models/fashion-mobilenet.onnx"),
@@ -80,6 +81,9 @@ fn all(project: &Project, is_small: bool) -> Result<Files> {
     let mut all = Files::new();
     for (from, to) in KEPT {
         add(&project.root.join(from), to, &mut all)?;
+    }
+    for (name, bytes) in lessons::all(&project.root.join("static/lessons"))? {
+        all.insert(format!("lessons/{name}.html"), bytes);
     }
     let [page, workers @ ..] = PAGE;
     let float = FLOAT.folder(project).is_dir().then_some(FLOAT);

@@ -3,6 +3,7 @@ use crate::message::PlanFacts;
 use crate::state::Event;
 use crate::state::tests::{plans, ready};
 use crate::view_model::fixture;
+use crate::view_model::fragment::Fragment;
 
 /// No plan is begun.
 const NONE: [u32; 0] = [];
@@ -90,4 +91,47 @@ fn plans_that_a_drag_passes_are_not_put_together() {
         |effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Package { .. }));
     assert!(!is_packaging(&state.update(Event::Planned(asked[0], reply))));
     assert!(is_packaging(&state.update(Event::Settings(settings, false))), "the drag has ended");
+}
+
+/// A page that chooses the strategy, and a plan of the simplest one that does not fit.
+fn too_large(state: &mut State) -> Vec<Effect> {
+    state.strategies = Rc::new(vec!["resident".to_owned(), AUTO.to_owned()]);
+    let settings = PlanSettings { clock_hz: Some(80_000_000), ..fixture::settings() };
+    let asked = plans(&state.update(Event::Settings(settings.clone(), false)));
+    state.is_advising = true;
+    let mut plan = PlanFacts { settings, ..fixture::plan() };
+    plan.report.fits = false;
+    state.update(Event::Planned(asked[0], Ok(PlanReply::Planned(Box::new(plan)))))
+}
+
+#[test]
+fn who_chose_no_strategy_gets_a_plan_that_fits() {
+    let mut state = ready();
+    let effects = too_large(&mut state);
+    assert_eq!(plans(&effects).len(), 1, "another is planned at once");
+    assert_eq!(state.settings.now().strategy, AUTO);
+    assert!(state.is_looking() && !state.said.contains("it does not fit"), "{}", state.said);
+    let plan = PlanFacts { settings: state.settings.now().clone(), ..fixture::plan() };
+    let reply = Ok(PlanReply::Planned(Box::new(plan)));
+    assert_eq!(plans(&state.update(Event::Planned(plans(&effects)[0], reply))), NONE);
+    assert!(!state.is_looking());
+    state.update(Event::Undo);
+    assert_ne!(state.settings.now().strategy, AUTO, "what the page chose is no step back");
+}
+
+#[test]
+fn who_chose_a_strategy_or_a_budget_keeps_it() {
+    let mut state = ready();
+    budget(&mut state, 1_000, false);
+    assert!(!state.is_advising, "a budget was chosen");
+    let other = PlanSettings { board: "pico-2".to_owned(), ..state.settings.now().clone() };
+    state.is_advising = true;
+    state.update(Event::Settings(other, false));
+    assert!(state.is_advising, "only the board is another");
+    state.update(Event::Navigated(Fragment::parse("strategy=swap")));
+    assert!(!state.is_advising, "a link names it");
+    // A model that cannot run whatever is planned is not looked for.
+    let mut state = ready();
+    state.obstacles = Rc::new(vec![(AUTO.to_owned(), "no kernel".to_owned())]);
+    assert_eq!(plans(&too_large(&mut state)), NONE);
 }

@@ -65,13 +65,14 @@ pub fn under(lanes: &Lanes, window: Window, room: f64, [x, y]: [f64; 2]) -> Opti
     Some((lane, bar?))
 }
 
-/// The drawing in a width of pixels.
+/// The drawing in a width of pixels, with a line where the film is.
 pub fn drawing(
     plan: &PlanFacts,
     lit: Selection,
     lanes: &Lanes,
     window: Window,
     width: f64,
+    cursor_us: Option<f64>,
 ) -> Html {
     let room = room_of(width);
     let [lanes_top, lanes_floor] = floors(lanes);
@@ -111,6 +112,9 @@ pub fn drawing(
                 }
             }) }
             if has_held { { held::drawing(plan, &lanes.held, window, room, lanes_floor) } }
+            if let Some(x) = cursor_us.map(x).filter(|x| (0.0..=room).contains(x)) {
+                <line class="cursor-line" data-testid="cursor" x1={px(x)} x2={px(x)} y1="0" y2={px(floor)} />
+            }
         </svg>
     }
 }

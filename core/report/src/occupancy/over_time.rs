@@ -1,87 +1,39 @@
-//! What lies where in the arena over time: bytes from the start of the step that writes them to the end
+//! What lies where in a memory over time: bytes from the start of the step that writes them to the end
 //! of the last that reads them, before they are written again.
 
 use std::ops::Range;
 
-use tilewright_plan::{CyclePoint, Instruction, Plan, Program, Role, Space, Step, View};
-use tilewright_report::{Came, Held, Occupancy, Slice, SliceKind, Stay, Timeline};
+use tilewright_plan::{CyclePoint, Space};
 
-/// What of SRAM is held while the plan's first program that is not a boot program runs as a timeline
-/// says. What nothing in the program writes, such as the input, is held from its frame's beginning;
-/// what nothing reads, such as the output, to its frame's end; weights that nothing writes stay for all of it.
-#[must_use]
-pub fn occupancy(plan: &Plan, timeline: &Timeline) -> Occupancy {
-    let Some(program) = plan.main.as_ref() else {
-        return Occupancy::default();
-    };
-    let mut slices: Vec<&Slice> =
-        timeline.slices.iter().filter(|slice| slice.kind.works()).collect();
-    slices.sort_by_key(|slice| (slice.start, slice.end));
-    let mut arena = Arena::new(&slices);
-    for slice in slices {
-        let Some(step) = step_of(program, slice) else { continue };
-        for (bytes, access) in touched(plan, step) {
-            match access {
-                Access::Read(held) => arena.read(bytes, slice, held),
-                Access::Write => arena.write(bytes, slice),
+use super::{Came, Held, Occupancy, Stay};
+use crate::accesses::{Access, Accesses};
+use crate::timeline::{Slice, SliceKind, Timeline};
+
+impl Occupancy {
+    /// What of a memory is held while the steps run as a timeline says. What no step writes, such as the input, is held
+    /// from its frame's beginning; what no step reads, such as the output, to its frame's end; weights that no step
+    /// writes stay for all of it.
+    #[must_use]
+    pub fn over_time(accesses: &Accesses, timeline: &Timeline, space: Space) -> Self {
+        let mut slices: Vec<&Slice> =
+            timeline.slices.iter().filter(|slice| slice.kind.works()).collect();
+        slices.sort_by_key(|slice| (slice.start, slice.end));
+        let mut memory = Memory::new(&slices);
+        for slice in slices {
+            let of_step = accesses.of_step(slice.lane, slice.step);
+            for (place, access) in of_step.filter(|(place, _)| place.space == space) {
+                match access {
+                    Access::Read(held) => memory.read(place.bytes, slice, held),
+                    Access::Write => memory.write(place.bytes, slice),
+                }
             }
         }
+        memory.finish()
     }
-    arena.finish()
-}
-
-fn step_of<'p>(program: &'p Program, slice: &Slice) -> Option<&'p Step> {
-    program.lanes.get(usize::from(slice.lane))?.steps.get(slice.step as usize)
-}
-
-#[derive(Clone, Copy)]
-enum Access {
-    Read(Held),
-    Write,
 }
 
 /// Half-open.
 type Bytes = [u64; 2];
-
-/// The bytes of the arena that a step reads and writes, reads first.
-fn touched(plan: &Plan, step: &Step) -> Vec<(Bytes, Access)> {
-    let arena = |space: Option<Space>, offset: u32, extent: u64, access| {
-        let bytes = [u64::from(offset), u64::from(offset) + extent];
-        (space == Some(Space::Arena) && extent > 0).then_some((bytes, access))
-    };
-    let mut touched: Vec<_> = match step.instruction {
-        Instruction::Copy { source, destination, .. } => {
-            let ends = [(source, Access::Read(Held::Results)), (destination, Access::Write)];
-            let span = |(at, access): (u32, Access)| {
-                let span = plan.spans.get(at as usize)?;
-                arena(span.space(), span.offset, span.extent(), access)
-            };
-            ends.into_iter().filter_map(span).collect()
-        }
-        Instruction::Compute { op, first_view, .. } => {
-            let Some((op, views)) = plan.operands(op, first_view) else { return Vec::new() };
-            let roles = op.roles();
-            let operand = |(role, view): (&Role, &View)| {
-                let access = match role {
-                    Role::Input => Access::Read(Held::Inputs),
-                    Role::Weights | Role::Constants => Access::Read(Held::Weights),
-                    Role::Output => Access::Write,
-                };
-                arena(view.space(), view.offset, view.extent(), access)
-            };
-            roles.iter().zip(views).filter_map(operand).collect()
-        }
-        Instruction::Arrive { view } => {
-            let view = plan.views.get(view as usize);
-            let bytes =
-                |view: &View| arena(view.space(), view.offset, view.extent(), Access::Write);
-            view.and_then(bytes).into_iter().collect()
-        }
-        Instruction::Exit { .. } => Vec::new(),
-    };
-    touched.sort_by_key(|(_, access)| matches!(access, Access::Write));
-    touched
-}
 
 /// Bytes that one value holds.
 #[derive(Clone, Copy)]
@@ -98,7 +50,7 @@ struct Segment {
     came: Came,
 }
 
-struct Arena {
+struct Memory {
     /// In order; they do not overlap.
     segments: Vec<Segment>,
     /// When each frame begins and ends.
@@ -106,7 +58,7 @@ struct Arena {
     stays: Vec<Stay>,
 }
 
-impl Arena {
+impl Memory {
     fn new(slices: &[&Slice]) -> Self {
         let mut frames: Vec<[CyclePoint; 2]> = Vec::new();
         for slice in slices {
@@ -244,7 +196,6 @@ impl Arena {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_report::SliceKind;
 
     const fn slice(start: u64, end: u64, frame: u32, layer: u16) -> Slice {
         Slice {
@@ -261,22 +212,22 @@ mod tests {
         }
     }
 
-    fn seen(arena: Arena) -> Vec<(u64, [u64; 3])> {
-        arena.finish().changes().iter().map(|change| (change.at.0, change.bytes)).collect()
+    fn seen(memory: Memory) -> Vec<(u64, [u64; 3])> {
+        memory.finish().changes().iter().map(|change| (change.at.0, change.bytes)).collect()
     }
 
     #[test]
     fn a_value_is_held_from_its_write_to_its_last_read() {
         let (load, compute, next) = (slice(0, 10, 0, 0), slice(12, 20, 0, 0), slice(20, 30, 0, 1));
-        let mut arena = Arena::new(&[&load, &compute, &next]);
-        arena.write([0, 100], &load);
-        arena.read([0, 100], &compute, Held::Weights);
-        arena.read([200, 240], &compute, Held::Inputs);
-        arena.write([300, 350], &compute);
-        arena.read([300, 350], &next, Held::Inputs);
-        arena.write([0, 60], &next);
+        let mut memory = Memory::new(&[&load, &compute, &next]);
+        memory.write([0, 100], &load);
+        memory.read([0, 100], &compute, Held::Weights);
+        memory.read([200, 240], &compute, Held::Inputs);
+        memory.write([300, 350], &compute);
+        memory.read([300, 350], &next, Held::Inputs);
+        memory.write([0, 60], &next);
         assert_eq!(
-            seen(arena),
+            seen(memory),
             // The input is there from the beginning, the output stays to the end.
             [(0, [40, 100, 0]), (12, [90, 100, 0]), (20, [50, 0, 60]), (30, [0, 0, 0])]
         );
@@ -285,14 +236,14 @@ mod tests {
     #[test]
     fn what_overlaps_in_place_counts_once() {
         let (first, second, third) = (slice(0, 10, 0, 0), slice(10, 20, 0, 0), slice(20, 30, 0, 1));
-        let mut arena = Arena::new(&[&first, &second, &third]);
+        let mut memory = Memory::new(&[&first, &second, &third]);
         // Two writes of one layer with interleaved channels.
-        arena.write([0, 64], &first);
-        arena.write([1, 65], &second);
-        arena.read([0, 65], &third, Held::Inputs);
-        arena.write([0, 65], &third);
+        memory.write([0, 64], &first);
+        memory.write([1, 65], &second);
+        memory.read([0, 65], &third, Held::Inputs);
+        memory.write([0, 65], &third);
         let held = [(0, [64, 0, 0]), (10, [65, 0, 0]), (20, [0, 0, 65]), (30, [0, 0, 0])];
-        assert_eq!(seen(arena), held);
+        assert_eq!(seen(memory), held);
     }
 
     #[test]
@@ -300,24 +251,24 @@ mod tests {
         let copy = |start, end| Slice { kind: SliceKind::Copy, ..slice(start, end, 0, 0) };
         let (first, second) = (copy(0, 10), copy(20, 30));
         let (reads, again) = (slice(10, 20, 0, 0), slice(30, 40, 0, 0));
-        let mut arena = Arena::new(&[&first, &reads, &second, &again]);
+        let mut memory = Memory::new(&[&first, &reads, &second, &again]);
         // Whole sectors come, of which the last bytes are read by nobody.
-        arena.write([0, 100], &first);
-        arena.read([0, 90], &reads, Held::Weights);
-        arena.write([0, 100], &second);
-        arena.read([0, 90], &again, Held::Weights);
-        let most = seen(arena).iter().map(|(_, bytes)| bytes.iter().sum::<u64>()).max();
+        memory.write([0, 100], &first);
+        memory.read([0, 90], &reads, Held::Weights);
+        memory.write([0, 100], &second);
+        memory.read([0, 90], &again, Held::Weights);
+        let most = seen(memory).iter().map(|(_, bytes)| bytes.iter().sum::<u64>()).max();
         assert_eq!(most, Some(100));
     }
 
     #[test]
     fn each_frame_has_an_input_of_its_own() {
         let (first, second) = (slice(0, 10, 0, 0), slice(15, 25, 1, 0));
-        let mut arena = Arena::new(&[&first, &second]);
-        arena.read([0, 8], &first, Held::Inputs);
-        arena.read([0, 8], &second, Held::Inputs);
+        let mut memory = Memory::new(&[&first, &second]);
+        memory.read([0, 8], &first, Held::Inputs);
+        memory.read([0, 8], &second, Held::Inputs);
         assert_eq!(
-            seen(arena),
+            seen(memory),
             [(0, [8, 0, 0]), (10, [0, 0, 0]), (15, [8, 0, 0]), (25, [0, 0, 0])]
         );
     }
