@@ -47,7 +47,24 @@ const DEEP: usize = 5_000;
 const SCHEDULE: &str =
     "model=zoo:vgg16&board=paper-swapnn-8m&strategy=swap&buffer=51200&frames=64&view=schedule";
 
-/// How smoothly the graphs of a wide and of a deep network move, and the lanes of a long schedule.
+/// A film of 16,000 tasks that plays.
+const FILM: &str = "model=zoo:vgg16&board=paper-swapnn-8m&strategy=swap&buffer=51200&view=film";
+/// Gives the median and the longest time between frames, in milliseconds, while nothing is touched.
+const PLAYED: &str = "
+    const done = arguments[arguments.length - 1];
+    const times = [];
+    let last = performance.now();
+    const frame = (now) => {
+        times.push(now - last);
+        last = now;
+        if (times.length < 120) { requestAnimationFrame(frame); return; }
+        times.shift();
+        times.sort((a, b) => a - b);
+        done([times[times.length >> 1], times[times.length - 1]]);
+    };
+    requestAnimationFrame(frame);";
+
+/// How smoothly the graphs of a wide and of a deep network move, the lanes of a long schedule, and a film.
 ///
 /// # Errors
 /// If no runtime can be had or the page cannot be asked; a browser that fails panics.
@@ -84,6 +101,10 @@ pub fn figures() -> Result<Vec<Measured>, String> {
                 browser.click("timeline-larger").await;
             }
         }
+        browser.open(&format!("{site}#{FILM}")).await;
+        browser.find("film-play").await;
+        browser.click("film-play").await;
+        figures.extend(frames(&browser, PLAYED, Vec::new(), "film of VGG16").await?);
         browser.end().await;
         Ok::<_, String>(figures)
     });
@@ -97,11 +118,21 @@ async fn turned(
     sideways: bool,
     what: &str,
 ) -> Result<[Measured; 3], String> {
+    frames(browser, FRAMES, vec![json!(view), json!(sideways)], what).await
+}
+
+/// What a script says of frames, once nothing is under way.
+async fn frames(
+    browser: &Browser,
+    script: &str,
+    arguments: Vec<Value>,
+    what: &str,
+) -> Result<[Measured; 3], String> {
     while browser.script(BUSY, Vec::new()).await == Value::Bool(true) {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let before = browser.own_ms().await;
-    let times = browser.client.execute_async(FRAMES, vec![json!(view), json!(sideways)]).await;
+    let times = browser.client.execute_async(script, arguments).await;
     let times = times.map_err(|e| e.to_string())?;
     let time = |index: usize| times[index].as_f64().unwrap_or(f64::NAN);
     let own = (browser.own_ms().await - before) / TIMED;

@@ -189,6 +189,18 @@ impl Browser {
         }
     }
 
+    /// Waits until a script gives `true`.
+    ///
+    /// # Panics
+    /// If it never does.
+    pub async fn until(&self, script: &str) {
+        let until = Instant::now() + PATIENCE;
+        while self.script(script, Vec::new()).await != Value::Bool(true) {
+            assert!(Instant::now() < until, "never: {script}\n{}", self.text().await);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     /// Gives a file to the input element marked with this test id.
     ///
     /// # Panics

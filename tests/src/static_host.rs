@@ -17,12 +17,26 @@ pub fn serve(folder: PathBuf, below: &str) -> String {
     serve_while(folder, below, Arc::new(AtomicBool::new(true)))
 }
 
+/// The same, and pages of other hosts may read the files.
+///
+/// # Panics
+/// If no port can be had.
+#[must_use]
+pub fn serve_to_others(folder: PathBuf, below: &str) -> String {
+    host(folder, below, Arc::new(AtomicBool::new(true)), "Access-Control-Allow-Origin: *\r\n")
+}
+
 /// The same as long as `is_up` says so; afterwards every connection ends without an answer.
 ///
 /// # Panics
 /// If no port can be had.
 #[must_use]
 pub fn serve_while(folder: PathBuf, below: &str, is_up: Arc<AtomicBool>) -> String {
+    host(folder, below, is_up, "")
+}
+
+/// `header` is sent with each answer.
+fn host(folder: PathBuf, below: &str, is_up: Arc<AtomicBool>, header: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("no port: {e}"));
     let address = listener.local_addr().unwrap_or_else(|e| panic!("no address: {e}"));
     let prefix = format!("/{below}/");
@@ -30,13 +44,19 @@ pub fn serve_while(folder: PathBuf, below: &str, is_up: Arc<AtomicBool>) -> Stri
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let (folder, prefix, is_up) = (folder.clone(), prefix.clone(), Arc::clone(&is_up));
-            thread::spawn(move || answer(stream, &folder, &prefix, &is_up));
+            thread::spawn(move || answer(stream, &folder, &prefix, &is_up, header));
         }
     });
     site
 }
 
-fn answer(stream: TcpStream, folder: &Path, prefix: &str, is_up: &AtomicBool) -> Option<()> {
+fn answer(
+    stream: TcpStream,
+    folder: &Path,
+    prefix: &str,
+    is_up: &AtomicBool,
+    header: &str,
+) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let mut request = String::new();
@@ -70,7 +90,7 @@ fn answer(stream: TcpStream, folder: &Path, prefix: &str, is_up: &AtomicBool) ->
             _ => "application/octet-stream",
         };
         let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{header}Content-Length: {}\r\n\r\n",
             bytes.len()
         );
         let stream = reader.get_mut();

@@ -247,3 +247,31 @@ async fn charts_are_saved_as_pictures_in_the_colours_of_the_theme() {
         browser.end().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn back_leads_to_the_panel_the_setting_and_the_page_before() {
+    let site = static_host::serve(page(), "p");
+    let browser = Browser::start(1440, 900, false).await;
+    browser.open(&site).await;
+    browser.click("example-lenet5").await;
+    browser.find("verdict").await;
+    browser.click("view-memory").await;
+    browser.find("panel-memory").await;
+    let choose = "const choice = document.querySelector('[data-testid=pick-strategy]');
+                  choice.value = 'reordered';
+                  choice.dispatchEvent(new Event('change', { bubbles: true }))";
+    browser.script(choose, Vec::new()).await;
+    let strategy = "return document.querySelector('[data-testid=pick-strategy]').value";
+    assert_eq!(browser.script(strategy, Vec::new()).await, json!("reordered"));
+    browser.client.back().await.unwrap();
+    browser.until(&format!("{strategy} === 'resident'")).await;
+    assert!(browser.has("panel-memory").await && !browser.has("panel-layers").await);
+    browser.client.back().await.unwrap();
+    browser.find("panel-layers").await;
+    browser.client.back().await.unwrap();
+    browser.find("drop-zone").await;
+    browser.client.forward().await.unwrap();
+    browser.find("verdict").await;
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}

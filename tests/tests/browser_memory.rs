@@ -28,17 +28,6 @@ async fn fits(browser: &Browser) -> String {
     verdict.attr("data-fits").await.unwrap().unwrap_or_default()
 }
 
-/// Waits until a script gives `true`.
-async fn until(browser: &Browser, script: &str) {
-    for _ in 0..600 {
-        if browser.script(script, Vec::new()).await == json!(true) {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    panic!("never: {script}\n{}", browser.text().await);
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn every_byte_of_the_peak_is_explained_and_leads_to_its_tensor() {
     let browser = lenet(WIDE, false, "", "live").await;
@@ -49,11 +38,11 @@ async fn every_byte_of_the_peak_is_explained_and_leads_to_its_tensor() {
     let click = "document.querySelector('[data-testid=live] .row-name').click();
                  return document.querySelector('[data-testid=live] .row-name').textContent";
     let name = browser.script(click, Vec::new()).await;
-    until(&browser, "return document.querySelectorAll('.block-lit').length === 2").await;
+    browser.until("return document.querySelectorAll('.block-lit').length === 2").await;
     let readout = browser.text_when("memory-readout", |text| text.contains("lives")).await;
     assert!(readout.starts_with(name.as_str().unwrap()), "{readout} of {name}");
     let lit = "return [...document.querySelectorAll('[data-testid=layers] tr.lit')].length === 1";
-    until(&browser, lit).await;
+    browser.until(lit).await;
     browser.end().await;
 }
 
@@ -69,15 +58,13 @@ async fn a_budget_that_is_too_small_says_what_fills_it_and_one_click_mends_it() 
         .script("document.querySelector('[data-testid=remedies] .remedy').click()", vec![])
         .await;
     let fits = "return document.querySelector('[data-testid=verdict]').dataset.fits === 'true'";
-    until(&browser, fits).await;
+    browser.until(fits).await;
     let address = browser.client.current_url().await.unwrap();
     assert!(!address.fragment().unwrap_or_default().contains("sram"), "{address}");
     browser.click("undo").await;
-    until(
-        &browser,
-        "return document.querySelector('[data-testid=verdict]').dataset.fits === 'false'",
-    )
-    .await;
+    browser
+        .until("return document.querySelector('[data-testid=verdict]').dataset.fits === 'false'")
+        .await;
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }
@@ -94,7 +81,7 @@ async fn strategies_stand_side_by_side_and_a_click_chooses_one() {
     browser.click(&format!("strategy-{}", heads[1])).await;
     let pressed = "return document.querySelector('.strategy[aria-pressed=true]').textContent
                    === document.querySelectorAll('.strategy')[1].textContent";
-    until(&browser, pressed).await;
+    browser.until(pressed).await;
     let address = browser.client.current_url().await.unwrap();
     let wanted = format!("strategy={}", heads[1]);
     assert!(address.fragment().is_some_and(|state| state.contains(&wanted)), "{address}");
@@ -104,7 +91,7 @@ async fn strategies_stand_side_by_side_and_a_click_chooses_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_film_is_played_and_stepped_with_keys_and_other_panels_follow() {
     let browser = lenet(WIDE, false, "", "film-map").await;
-    until(&browser, "return document.querySelectorAll('.film-map').length === 2").await;
+    browser.until("return document.querySelectorAll('.film-map').length === 2").await;
     browser.press("film-map", [Key::Right, Key::Right]).await;
     let at = browser.text_when("film-at", |text| text.contains("task 3 of")).await;
     let words = browser.text_when("film-words", |text| text.starts_with("Core: ")).await;
@@ -116,9 +103,11 @@ async fn the_film_is_played_and_stepped_with_keys_and_other_panels_follow() {
     browser.text_when("film-at", |text| text.contains("task 1 of")).await;
     browser.press("film-map", [Key::Up]).await;
     browser.click("film-play").await;
-    until(&browser, "return document.querySelector('[data-testid=film-play]').title === 'Pause'")
+    browser
+        .until("return document.querySelector('[data-testid=film-play]').title === 'Pause'")
         .await;
-    until(&browser, "return document.querySelector('[data-testid=film-play]').title === 'Play'")
+    browser
+        .until("return document.querySelector('[data-testid=film-play]').title === 'Play'")
         .await;
     browser.text_when("film-words", |text| text.starts_with("It has ended")).await;
     browser.press("film-map", [Key::Left]).await;
@@ -154,9 +143,9 @@ async fn the_film_is_scrubbed_and_says_where_it_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_film_shows_far_memories_what_travels_and_another_plan_beside() {
     let browser = lenet(WIDE, false, "strategy=swap&view=film", "film-map").await;
-    until(&browser, "return document.querySelectorAll('.film-map').length === 3").await;
+    browser.until("return document.querySelectorAll('.film-map').length === 3").await;
     browser.text_when("film-words", |text| text.contains("from the card for")).await;
-    until(&browser, "return document.querySelectorAll('.film-tile').length > 0").await;
+    browser.until("return document.querySelectorAll('.film-tile').length > 0").await;
     browser.click("film-stall").await;
     browser.text_when("film-words", |text| text.contains("Core: waits for the Card")).await;
     // Others are planned meanwhile.
@@ -165,9 +154,9 @@ async fn the_film_shows_far_memories_what_travels_and_another_plan_beside() {
                   choice.value = 'resident';
                   choice.dispatchEvent(new Event('change', { bubbles: true }));
                   return true";
-    until(&browser, choose).await;
+    browser.until(choose).await;
     browser.text_when("film-words-beside", |text| text.contains("Core: ")).await;
-    until(&browser, "return document.querySelectorAll('.film-map').length === 5").await;
+    browser.until("return document.querySelectorAll('.film-map').length === 5").await;
     browser.press("film-map", [Key::End]).await;
     let ended = browser.text_when("film-words-beside", |text| text.contains("has ended")).await;
     assert_ne!(browser.text_when("film-words", |text| text.contains("has ended")).await, ended);
@@ -182,12 +171,12 @@ async fn auto_is_as_fast_or_as_small_as_can_be() {
     let peak = "const panel = document.querySelector('[data-testid=panel-overview]');
                 return (panel?.innerText ?? '').replaceAll('\u{202f}', '')";
     let peak_is = |bytes: u32| format!("{{ {peak}.includes('{bytes} B') }}");
-    until(&browser, &peak_is(59_424)).await;
+    browser.until(&peak_is(59_424)).await;
     let choose = "const choice = document.querySelector('[data-testid=pick-objective]');
                   choice.value = 'memory';
                   choice.dispatchEvent(new Event('change', { bubbles: true }))";
     browser.script(choose, Vec::new()).await;
-    until(&browser, &peak_is(1_620)).await;
+    browser.until(&peak_is(1_620)).await;
     assert_eq!(fits(&browser).await, "true");
     let address = browser.client.current_url().await.unwrap();
     assert!(address.as_str().contains("objective=memory"), "{address}");
@@ -208,11 +197,9 @@ async fn no_width_and_no_theme_breaks_the_views_of_memory() {
                 ("film", "film-map", "view=film&strategy=overlay"),
             ] {
                 let browser = lenet((width, height), dark, settings, shown).await;
-                until(
-                    &browser,
-                    "return document.querySelector('.status').dataset.busy === 'false'",
-                )
-                .await;
+                browser
+                    .until("return document.querySelector('.status').dataset.busy === 'false'")
+                    .await;
                 if view == "film" {
                     browser.press("film-map", [Key::Right, Key::Right]).await;
                 }

@@ -112,7 +112,8 @@ async fn an_own_model_survives_a_reload_if_the_person_allows_it() {
     let before = browser.text_when("verdict", |text| !text.is_empty()).await;
     assert!(!is_kept(&browser).await, "nothing is kept unasked");
     browser.reload().await;
-    browser.text_when("wanted", |text| text.contains("sha256:")).await;
+    let wanted = browser.text_when("wanted", |text| text.contains("sha256:")).await;
+    assert!(wanted.contains("fashion-mobilenet.onnx (") && wanted.contains(" B)"), "{wanted}");
 
     browser.give_file("model-file", &own_model()).await;
     browser.find("verdict").await;
@@ -170,4 +171,35 @@ async fn a_browser_that_stores_nothing_says_so_and_loses_nothing() {
         assert!(browser.has("verdict").await && !is_kept(&browser).await);
         browser.end().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_to_an_address_opens_what_lies_there_once_the_person_agrees() {
+    let browser = Browser::start(1440, 900, false).await;
+    let models = own_model().parent().unwrap().to_owned();
+    let open = static_host::serve_to_others(models.clone(), "models");
+    let closed = static_host::serve(models, "models");
+    let page = site();
+    for (host, name, answer) in [
+        (&closed, "fashion-mobilenet.onnx", "does not let this page read"),
+        (&open, "nothing.onnx", "the host answers 404"),
+    ] {
+        browser.open("about:blank").await;
+        browser.open(&format!("{page}#model={host}{name}")).await;
+        browser.text_when("wanted", |text| text.contains(name)).await;
+        browser.click("fetch-model").await;
+        browser.text_when("trouble", |text| text.contains(answer)).await;
+    }
+    let link = format!("{page}#model={open}fashion-mobilenet.onnx&strategy=resident&view=overview");
+    for _ in 0..2 {
+        browser.open("about:blank").await;
+        browser.open(&link).await;
+        assert!(!browser.has("verdict").await, "nothing is fetched unasked");
+        browser.click("fetch-model").await;
+        browser.find("verdict").await;
+        let address = browser.client.current_url().await.unwrap();
+        let decoded = address.as_str().replace("%2F", "/");
+        assert!(decoded.contains(&format!("model={open}fashion-mobilenet.onnx")), "{decoded}");
+    }
+    browser.end().await;
 }

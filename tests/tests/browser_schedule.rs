@@ -49,7 +49,7 @@ async fn the_schedule_follows_its_sliders_and_is_saved_without_a_run() {
     let before = browser.text_when("schedule-time", |text| text.contains("ms")).await;
     browser.script(DRAG, vec![json!("clock"), json!(54)]).await;
     let after = browser.text_when("schedule-time", |text| *text != before).await;
-    until(&browser, "return location.hash.includes('clock=54000000')").await;
+    browser.until("return location.hash.includes('clock=54000000')").await;
     let note = browser.text_when("schedule-note", |text| !text.is_empty()).await;
     assert!(note.contains("What if"), "{note}");
     browser.click("reset-clock").await;
@@ -61,9 +61,7 @@ async fn the_schedule_follows_its_sliders_and_is_saved_without_a_run() {
         .map((bar) => bar.className.baseVal)).size";
     let families = browser.script(FILLS, Vec::new()).await.as_u64();
     browser.click("timeline-colours").await;
-    until(
-        &browser,
-        "return document.querySelector('[data-testid=timeline-colours]').ariaPressed === 'true'",
+    browser.until("return document.querySelector('[data-testid=timeline-colours]').ariaPressed === 'true'",
     )
     .await;
     let layers = browser.script(FILLS, Vec::new()).await.as_u64();
@@ -128,11 +126,9 @@ async fn who_drags_a_slider_sees_the_lanes_follow() {
     for (size, dark, slider) in [(WIDE, false, "pick-sram"), (NARROW, true, "slide-sram")] {
         let browser = page(size, dark, link).await;
         let before = browser.text_when("held", |text| text.contains("of 128 KiB")).await;
-        until(
-            &browser,
-            "return document.querySelector('[data-testid=status]').dataset.busy === 'false'",
-        )
-        .await;
+        browser
+            .until("return document.querySelector('[data-testid=status]').dataset.busy === 'false'")
+            .await;
         assert_eq!(browser.script(SEEN, Vec::new()).await, json!([true, []]), "{size:?}");
         // The lanes follow while the slider is held, before it is let go.
         let drag = "
@@ -172,11 +168,9 @@ async fn who_keeps_dragging_sees_places_on_the_way_and_the_end_last() {
     let said = browser.later(FOLLOWED, vec![json!(65_536)]).await;
     assert!(said.as_array().unwrap().len() > 2, "seen on the way: {said}");
     browser.text_when("held", |text| text.contains("of 64.0 KiB")).await;
-    until(
-        &browser,
-        "return !document.querySelector('[data-testid=panel-schedule]').matches('.stale')",
-    )
-    .await;
+    browser
+        .until("return !document.querySelector('[data-testid=panel-schedule]').matches('.stale')")
+        .await;
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }

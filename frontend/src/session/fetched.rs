@@ -36,6 +36,15 @@ pub enum Fetched {
     },
     /// What the browser's storage holds.
     Stored(u32, Result<FromStore, Diagnostic>),
+    /// A model from an address.
+    Model {
+        /// Number of the request.
+        request: u32,
+        /// Its name and address; its bytes have no place yet.
+        file: OwnFile,
+        /// Its bytes.
+        bytes: Result<Uint8Array, Diagnostic>,
+    },
 }
 
 impl Fetched {
@@ -43,7 +52,9 @@ impl Fetched {
     #[must_use]
     pub const fn request(&self) -> u32 {
         match self {
-            Self::Files { request, .. } | Self::Stored(request, _) => *request,
+            Self::Files { request, .. }
+            | Self::Stored(request, _)
+            | Self::Model { request, .. } => *request,
         }
     }
 }
@@ -89,7 +100,12 @@ impl Session {
         let (request, body, buffers) = match fetched {
             Fetched::Files { request, body, buffers } => (request, body, buffers),
             Fetched::Stored(request, Ok(stored)) => return Some(self.take_stored(request, stored)),
-            Fetched::Stored(request, Err(trouble)) => {
+            Fetched::Model { request, file, bytes: Ok(bytes) } => {
+                let token = self.keep_file(bytes);
+                return Some(Event::StoredRead(request, OwnFile { token, ..file }));
+            }
+            Fetched::Stored(request, Err(trouble))
+            | Fetched::Model { request, bytes: Err(trouble), .. } => {
                 return Some(Event::NotFetched(request, trouble));
             }
         };
@@ -123,7 +139,7 @@ impl Session {
             calibration: samples.map(|samples| self.keep_file(samples)),
             dims: facts.dims,
             is_stored: true,
-            data: Vec::new(),
+            ..OwnFile::default()
         };
         Event::StoredRead(request, file)
     }

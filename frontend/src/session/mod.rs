@@ -2,6 +2,7 @@
 //!
 //! Buffers stay here as handles of the browser's memory and never enter the page's own.
 
+mod address;
 mod desk;
 mod download;
 pub mod fetch;
@@ -30,6 +31,7 @@ use crate::message::{
 };
 use crate::state::{Beside, Effect, Event, FileKind, Kept, SWEEPERS, SearchEvent, State};
 use crate::view_model::desk::measured;
+use address::file_at;
 use desk::{Subject, Talk};
 use download::download;
 pub use download::{Download, ObjectUrl, save};
@@ -369,6 +371,13 @@ impl Session {
                     link.emit(Fetched::Stored(request, read.await));
                 });
             }
+            Effect::FetchModel(request, file) => {
+                let link = link.clone();
+                spawn_local(async move {
+                    let bytes = file_at(file.address.as_deref().unwrap_or_default()).await;
+                    link.emit(Fetched::Model { request, file, bytes });
+                });
+            }
             Effect::RememberKeeping(keeps) => remember_keeping(keeps),
             Effect::PrepareSample(request, path) => {
                 self.picture = None;
@@ -482,7 +491,7 @@ impl Session {
                     send.emit(Message { event: Event::Server(server), buffers: Vec::new() });
                 }));
             }
-            Effect::WriteFragment(text) => write_fragment(&text),
+            Effect::WriteFragment { text, is_step } => write_fragment(&text, is_step),
             Effect::UseTheme(theme) => use_theme(theme),
         }
     }

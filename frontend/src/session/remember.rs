@@ -11,12 +11,19 @@ const KEEP_KEY: &str = "tilewright.keep-models";
 /// The word for that.
 const KEEPS: &str = "yes";
 
-/// Writes the fragment of the address; no step back in the history.
-pub fn write_fragment(text: &str) {
+/// Writes the fragment of the address, if it is another one; `is_step`: so that Back leads to the one before.
+pub fn write_fragment(text: &str, is_step: bool) {
     let Some(window) = web_sys::window() else { return };
+    if read_fragment().trim_start_matches('#') == text {
+        return;
+    }
     let address = if text.is_empty() { " ".to_owned() } else { format!("#{text}") };
+    let address = Some(address.trim());
     if let Ok(history) = window.history() {
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(address.trim()));
+        let _ = match is_step {
+            true => history.push_state_with_url(&JsValue::NULL, "", address),
+            false => history.replace_state_with_url(&JsValue::NULL, "", address),
+        };
     }
 }
 

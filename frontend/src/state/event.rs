@@ -27,6 +27,8 @@ pub enum Event {
     Started(Fragment, Theme, bool),
     /// The address was changed by hand or by going back.
     Navigated(Fragment),
+    /// A link of the page itself was followed.
+    Follow(Fragment),
     /// A model will likely be opened soon: the pointer or the focus is on something that opens one.
     Expecting,
     /// An example was chosen.
@@ -89,9 +91,11 @@ pub enum Event {
     Keep(bool),
     /// What the browser's storage holds now, or why it does not do what it was asked.
     Stored(Result<Option<Stored>, Diagnostic>),
+    /// The model whose address the link names is to be fetched.
+    FetchModel,
     /// Open what the browser's storage holds.
     OpenStored,
-    /// The browser's storage gave a model.
+    /// The browser's storage, or an address, gave a model.
     StoredRead(u32, OwnFile),
     /// The person says what stands for open dimensions.
     Dimensions(Vec<(String, u64)>),
@@ -344,8 +348,10 @@ pub enum Effect {
     AskBoards(u32),
     /// Ask whether there is a server.
     AskServer,
-    /// Write the fragment into the address.
-    WriteFragment(String),
+    /// Fetch a model from its address.
+    FetchModel(u32, OwnFile),
+    /// Write the fragment into the address; as a step that Back leads before, if so.
+    WriteFragment { text: String, is_step: bool },
     /// Use and remember a theme.
     UseTheme(Theme),
 }

@@ -97,7 +97,8 @@ impl State {
                     self.say("This browser keeps no model any more");
                 }
                 self.keep.stored = stored.map(Rc::new);
-                let is_wanted = self.wanted.as_ref().is_some_and(|wanted| self.keep.holds(wanted));
+                let is_wanted =
+                    self.wanted.as_ref().is_some_and(|wanted| self.keep.holds(&wanted.model));
                 if is_wanted && self.model.is_none() && !self.is_opening() {
                     self.open_stored(effects);
                 }

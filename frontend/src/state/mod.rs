@@ -45,7 +45,7 @@ pub use explore::{BUDGETS, Explore, ExploreEvent, ExploreSpec, MOST_PLANS, OPEN,
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
-pub use model::{OpenModel, Origin, OwnFile};
+pub use model::{OpenModel, Origin, OwnFile, Wanted};
 pub use papers::{PaperSoFar, Papers};
 use plan::Asked;
 pub use quantise::{Quantisation, Quantising, Samples};
@@ -117,14 +117,16 @@ pub struct State {
     pub troubles: Vec<(Place, Diagnostic)>,
     /// What a dropped file leaves open and the person must say.
     pub open_dimensions: Option<Rc<Vec<String>>>,
-    /// A link named this model, which the person must give.
-    pub wanted: Option<String>,
+    /// A link named this model, which the person must give or let the page fetch.
+    pub wanted: Option<Wanted>,
     /// What the browser's storage keeps.
     pub keep: Keep,
     /// What is under way.
     pub tasks: Vec<Task>,
     /// What was clicked.
     pub selected: Selection,
+    /// Whether what happens is a step that Back leads before.
+    pub(crate) is_step: bool,
     /// Where the film is, in microseconds of the board.
     pub cursor_us: Option<f64>,
     /// What the pointer is over.
@@ -170,7 +172,9 @@ impl State {
     /// Changes with an event.
     pub fn update(&mut self, event: Event) -> Vec<Effect> {
         let mut effects = Vec::new();
+        self.is_step = self.begins_step(&event);
         self.apply(event, &mut effects);
+        self.is_step = false;
         effects
     }
 
@@ -184,6 +188,10 @@ impl State {
                 self.start(fragment, theme, effects);
             }
             Event::Navigated(fragment) => self.navigate(fragment, effects),
+            Event::Follow(fragment) => {
+                self.navigate(fragment, effects);
+                self.write_fragment(effects);
+            }
             Event::Expecting => effects.push(Effect::StartImporter),
             Event::OpenExample(example) => self.open_example(example, effects),
             Event::ShowZoo(is_open) => self.show_zoo(is_open, effects),
@@ -217,6 +225,7 @@ impl State {
             Event::Keep(is_allowed) => self.allow_keeping(is_allowed, effects),
             Event::Stored(stored) => self.stored(stored, effects),
             Event::OpenStored => self.open_stored(effects),
+            Event::FetchModel => self.fetch_model(effects),
             Event::StoredRead(request, file) => self.stored_read(request, file, effects),
             Event::Dimensions(dims) => self.dimensions(dims, effects),
             Event::Settings(settings, dragging) => {

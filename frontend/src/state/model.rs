@@ -8,7 +8,7 @@ use super::{
 };
 use crate::message::{ImportReply, ModelFacts, TiledRegion, trouble};
 use crate::view_model::catalogue::{self, Example};
-use crate::view_model::fragment::Fragment;
+use crate::view_model::fragment::{Fragment, NamedFile, is_address};
 use tilewright_report::{Diagnostic, Need};
 
 /// Where a model comes from.
@@ -59,6 +59,8 @@ pub struct OwnFile {
     pub dims: Vec<(String, u64)>,
     /// Whether it came, just so, from the browser's storage.
     pub is_stored: bool,
+    /// The address that it was fetched from.
+    pub address: Option<String>,
 }
 
 impl OwnFile {
@@ -67,6 +69,15 @@ impl OwnFile {
         let data = self.data.iter().map(|(_, token)| *token);
         std::iter::once(self.token).chain(data).chain(self.calibration)
     }
+}
+
+/// A model that a link names, and that is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// `sha256:` and digits, or an address.
+    pub model: String,
+    /// Its file, if the link says so.
+    pub file: Option<NamedFile>,
 }
 
 /// A model that was opened.
@@ -84,6 +95,9 @@ impl State {
     pub(super) fn navigate(&mut self, fragment: Fragment, effects: &mut Vec<Effect>) {
         if fragment == self.fragment() {
             return;
+        }
+        if fragment == Fragment::default() {
+            self.close(effects);
         }
         (self.view, self.is_embedded) = (fragment.view, fragment.is_embedded);
         self.lesson = fragment.lesson;
@@ -109,7 +123,10 @@ impl State {
                 match (catalogue::find(model), network) {
                     (Some(example), _) => return self.open(Origin::Example(example), effects),
                     (None, Some(name)) => return self.open(Origin::Zoo(name.to_owned()), effects),
-                    (None, None) => self.want(model.clone(), effects),
+                    (None, None) => {
+                        let (model, file) = (model.clone(), fragment.file.clone());
+                        self.want(Wanted { model, file }, effects);
+                    }
                 }
             }
             Some(_) if fragment.quantising() != before.quantising() => {
@@ -122,17 +139,46 @@ impl State {
         }
     }
 
+    /// Back to the page's beginning: no model is open.
+    fn close(&mut self, effects: &mut Vec<Effect>) {
+        if self.is_opening() {
+            self.stop(Doer::Importer, effects);
+        }
+        self.make_way();
+        self.model = None;
+        self.plan = None;
+        self.graph = None;
+        (self.selected, self.hovered) = (Selection::NONE, Selection::NONE);
+    }
+
     /// A link names a model that only the person has, or the browser's storage.
-    fn want(&mut self, model: String, effects: &mut Vec<Effect>) {
-        if self.keep.holds(&model) {
+    fn want(&mut self, wanted: Wanted, effects: &mut Vec<Effect>) {
+        if self.keep.holds(&wanted.model) {
             return self.open_stored(effects);
         }
+        if is_address(&wanted.model) {
+            self.close(effects);
+        }
         if self.model.is_some() {
-            let detail = format!("It names {model}.");
+            let detail = format!("It names {}.", wanted.model);
             let remedy = "Drop that file; board and settings are as in the link.";
             self.fail(Place::Model, trouble("The link is to another model", detail, remedy));
         }
-        self.wanted = Some(model);
+        self.wanted = Some(wanted);
+    }
+
+    /// The person lets the page fetch the model whose address the link names.
+    pub(super) fn fetch_model(&mut self, effects: &mut Vec<Effect>) {
+        let Some(Wanted { model, .. }) = self.wanted.clone().filter(|w| is_address(&w.model))
+        else {
+            return;
+        };
+        let path = model.split(['?', '#']).next().unwrap_or(&model);
+        let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+        let file = OwnFile { name, address: Some(model), ..OwnFile::default() };
+        self.quantising = Quantising::default();
+        let request = self.expect_model(&Origin::File(file.clone()), effects);
+        effects.push(Effect::FetchModel(request, file));
     }
 
     /// Opens a model that came with the page.

@@ -146,7 +146,7 @@ fn a_link_opens_its_example_with_its_settings() {
 #[test]
 fn a_link_to_a_file_asks_for_it_and_an_unknown_board_is_named() {
     let (state, _) = started("#model=sha256:abcd&board=pdp-11");
-    assert_eq!(state.wanted.as_deref(), Some("sha256:abcd"));
+    assert_eq!(state.wanted.as_ref().map(|w| w.model.as_str()), Some("sha256:abcd"));
     assert!(state.trouble(Place::Plan).unwrap().what.contains("pdp-11"));
     assert_eq!(state.settings.now().board, BOARD);
 }
@@ -366,7 +366,7 @@ fn a_link_to_another_model_than_the_kept_one_still_asks_for_it() {
     state.update(Event::Started(Fragment::parse("#model=sha256:00ff"), Theme::System, true));
     let stored = Stored { name: "own.onnx".to_owned(), ..Stored::default() };
     assert!(state.update(Event::Stored(Ok(Some(stored)))).is_empty());
-    assert_eq!(state.wanted.as_deref(), Some("sha256:00ff"));
+    assert_eq!(state.wanted.as_ref().map(|w| w.model.as_str()), Some("sha256:00ff"));
     // What is kept can be opened all the same; if its bytes are gone, nothing else changes.
     let effects = state.update(Event::OpenStored);
     let gone = trouble("The browser's storage cannot be used", "", "");
@@ -480,4 +480,22 @@ fn store_images_are_made_when_somebody_asks() {
     };
     assert!(!packages(&effects));
     assert!(packages(&state.update(Event::Package)));
+}
+
+#[test]
+fn a_link_names_a_file_by_name_and_size_or_its_address() {
+    let link = "#model=sha256:abcd&file=net.tflite&bytes=12";
+    let (state, _) = started(link);
+    assert_eq!(state.wanted.as_ref().unwrap().file.as_ref().unwrap().name, "net.tflite");
+    assert!(state.fragment().text().contains("file=net.tflite&bytes=12"));
+    let (mut state, effects) = started("#model=https://host/a/net.onnx?x=1");
+    let fetches = |effects: &[Effect]| {
+        effects.iter().any(|effect| {
+            matches!(effect, Effect::FetchModel(_, file) if file.name == "net.onnx"
+                && file.address.as_deref() == Some("https://host/a/net.onnx?x=1"))
+        })
+    };
+    assert!(!fetches(&effects), "nobody was asked");
+    assert!(fetches(&state.update(Event::FetchModel)) && state.is_opening());
+    assert!(state.fragment().text().contains("model=https:%2F%2Fhost%2Fa%2Fnet.onnx%3Fx%3D1"));
 }

@@ -6,15 +6,16 @@ use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
 use super::run::file_event;
-use crate::state::{Event, Keep, RunsOn, View};
+use crate::state::{Event, Keep, RunsOn, View, Wanted};
 use crate::view_model::catalogue::EXAMPLES;
 use crate::view_model::figures;
+use crate::view_model::fragment::is_address;
 use crate::view_model::lessons::{LESSONS, LessonPlace};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
     /// A link named this model, which must be given.
-    pub wanted: Option<String>,
+    pub wanted: Option<Wanted>,
     /// What the browser's storage holds.
     pub keep: Keep,
     pub is_opening: bool,
@@ -36,12 +37,7 @@ pub fn EmptyView(props: &Props) -> Html {
                        and what each operator costs, run the model on an emulated board, and download the very \
                        image that ran." }
                 </p>
-                if let Some(wanted) = &props.wanted {
-                    <p class="note" data-testid="wanted">
-                        { "This link belongs to a model that is not stored with it. Drop the file with " }
-                        <code class="hash">{ wanted }</code>{ "; board and settings are as in the link." }
-                    </p>
-                }
+                if let Some(wanted) = &props.wanted { { self::wanted(wanted, props) } }
                 if let Some(trouble) = &props.keep.problem {
                     <p class="note" role="alert" data-testid="keep-problem">
                         { trouble.to_string() }
@@ -154,6 +150,33 @@ pub fn EmptyView(props: &Props) -> Html {
                 </ul>
             </section>
         </div>
+    }
+}
+
+/// The model that the link names: how it can be had.
+fn wanted(wanted: &Wanted, props: &Props) -> Html {
+    if is_address(&wanted.model) {
+        return html! {
+            <div class="note" data-testid="wanted">
+                <p>
+                    { "This link names a model on another host: " }
+                    <code class="hash">{ &wanted.model }</code>
+                    { ". Fetching it tells that host your address. You see its size and checksum under Overview." }
+                </p>
+                <button type="button" class="button primary" data-testid="fetch-model" disabled={props.is_opening}
+                    onclick={props.on.reform(|_| Event::FetchModel)}>{ "Fetch and open it" }</button>
+            </div>
+        };
+    }
+    let file = wanted.file.as_ref().map_or_else(
+        || "a model".to_owned(),
+        |file| format!("{} ({})", file.name, figures::bytes(file.bytes)),
+    );
+    html! {
+        <p class="note" data-testid="wanted">
+            { format!("This link belongs to {file}, which is not stored with it. Drop the file with ") }
+            <code class="hash">{ &wanted.model }</code>{ "; board and settings are as in the link." }
+        </p>
     }
 }
 

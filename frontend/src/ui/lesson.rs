@@ -118,7 +118,7 @@ pub fn LessonPanel(props: &Props) -> Html {
 
 /// Shows what a link of a lesson names, and keeps the lesson open.
 fn follow(link: &str, place: LessonPlace) -> Event {
-    Event::Navigated(Fragment { lesson: Some(place), ..Fragment::parse(link) })
+    Event::Follow(Fragment { lesson: Some(place), ..Fragment::parse(link) })
 }
 
 /// Puts a lesson's content into an element. Gives the number of its steps.

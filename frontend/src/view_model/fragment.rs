@@ -12,8 +12,11 @@ use crate::state::{ExploreSpec, Quantising, Samples, View};
 /// What a link says. Everything may be missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fragment {
-    /// Example's id, `zoo:` and the name of a network, or `sha256:` and the digits of a file that the person must give.
+    /// Example's id, `zoo:` and the name of a network, `https:` and the rest of an address, or `sha256:` and the digits of
+    /// a file that the person must give.
     pub model: Option<String>,
+    /// Name and length of that file, for the person who looks for it.
+    pub file: Option<NamedFile>,
     /// Board, strategy and budget.
     pub settings: PlanSettings,
     /// The view that is maximised.
@@ -32,6 +35,20 @@ pub struct Fragment {
     pub lesson: Option<LessonPlace>,
     /// What view Explore combines.
     pub explore: Option<ExploreSpec>,
+}
+
+/// A file that a link's model is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedFile {
+    pub name: String,
+    /// Its length; 0 if it is not known.
+    pub bytes: u64,
+}
+
+/// Whether a link's model is an address.
+#[must_use]
+pub fn is_address(model: &str) -> bool {
+    model.starts_with("https://") || model.starts_with("http://")
 }
 
 /// Most frames that a schedule is made of, and most hertz and bytes a second.
@@ -65,6 +82,12 @@ impl Fragment {
             let value = decode(value);
             match key {
                 "model" if !value.is_empty() => fragment.model = Some(value),
+                "file" if !value.is_empty() => {
+                    fragment.file.get_or_insert_default().name = value;
+                }
+                "bytes" => {
+                    fragment.file.get_or_insert_default().bytes = value.parse().unwrap_or(0);
+                }
                 // Of links in which a board's id tells its kernels too.
                 "board" => {
                     let named = PlanSettings::default().on_board(&value);
@@ -113,6 +136,10 @@ impl Fragment {
             }
         };
         push("model", self.model.as_deref().unwrap_or_default());
+        if let Some(file) = &self.file {
+            push("file", &file.name);
+            push("bytes", &file.bytes.to_string());
+        }
         push("board", &self.settings.board);
         push("strategy", &self.settings.strategy);
         let text = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
@@ -222,6 +249,7 @@ mod tests {
     fn a_link_leads_back_to_its_state() {
         let fragment = Fragment {
             model: Some("sha256:00ff & more=%".to_owned()),
+            file: Some(NamedFile { name: "my net.tflite".to_owned(), bytes: 1_234 }),
             settings: PlanSettings {
                 board: "stm32f746g-disco".to_owned(),
                 strategy: "resident".to_owned(),

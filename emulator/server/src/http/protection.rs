@@ -20,7 +20,7 @@ const HEADERS: [(HeaderName, HeaderValue); 3] = [
 fn policy(scripts: &str) -> String {
     format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{scripts}; \
-         worker-src 'self' blob:; connect-src 'self' blob: data:; img-src 'self' blob: data:; \
+         worker-src 'self' blob:; connect-src 'self' blob: data: https:; img-src 'self' blob: data:; \
          style-src 'self' 'unsafe-inline'; font-src 'self'; manifest-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
