@@ -29,6 +29,7 @@ mod lesson;
 mod live_table;
 mod memory;
 mod modal;
+mod output_map;
 mod overview;
 mod panel;
 mod papers;

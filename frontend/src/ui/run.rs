@@ -11,6 +11,7 @@ use super::choice::Choice;
 use super::desk::desk;
 use super::facts::fact_list;
 use super::icon::{Glyph, icon};
+use super::output_map::output_maps;
 use super::panel::Panel;
 use super::parts::{kind_tag, trouble_box};
 use super::picture_input::PictureInput;
@@ -366,7 +367,17 @@ fn score_table(props: &Props) -> Html {
         .filter(|outcome| Rc::ptr_eq(&outcome.reference, reference))
         .map(|outcome| outcome.result.outputs.as_slice());
     if !are_scores(&plan.outputs) {
-        return output_table(&output_rows(&plan.outputs, reference, board));
+        let sample = props.input.sample.and_then(|sample| match props.origin {
+            Origin::Example(example) => Some(AttrValue::from(example.samples.get(sample)?.file)),
+            Origin::File(_) | Origin::Zoo(_) => None,
+        });
+        let picture = props.picture.as_ref().map(|picture| AttrValue::from(picture.0.clone()));
+        return html! {
+            <>
+                { output_maps(&plan.outputs, reference, picture.or(sample)) }
+                { output_table(&output_rows(&plan.outputs, reference, board)) }
+            </>
+        };
     }
     let scores = scores(output, reference, board, 5);
     html! {
