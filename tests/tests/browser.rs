@@ -179,6 +179,8 @@ async fn the_page_works_without_its_host_after_the_first_visit() {
     browser.text_when("panel-overview", |text| text.contains("dropped-offline")).await;
     browser.click("random-input").await;
     browser.text_when("results", |text| !text.is_empty()).await;
+    // Its output has rows and columns.
+    browser.text_when("output-map-words", |text| text.starts_with("Strongest: channel")).await;
     browser.click("run").await;
     let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
     assert!(agreement.contains("Bit-equal"), "{agreement}");

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use fantoccini::key::Key;
+use serde_json::json;
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::dist;
 use tilewright_tests::faulty;
@@ -203,5 +204,58 @@ async fn a_fault_of_the_board_is_reported_with_its_place() {
     assert!(report.contains("pc") && report.contains("max_pool"), "{report}");
     let agreement = agreement(&browser).await;
     assert!(agreement.contains("stopped with a fault"), "{agreement}");
+    browser.end().await;
+}
+
+/// Draws a seven.
+const SEVEN: &str = "
+    const pad = document.querySelector('[data-testid=drawing-pad]');
+    const place = pad.getBoundingClientRect();
+    const pen = (what, x, y) => pad.dispatchEvent(new PointerEvent(what, {
+        bubbles: true, pointerId: 1, clientX: place.left + x, clientY: place.top + y,
+    }));
+    pen('pointerdown', 60, 40);
+    pen('pointermove', 160, 40);
+    pen('pointermove', 90, 190);
+    pen('pointerup', 90, 190);";
+
+/// Gives a sample as a JPEG file.
+const JPEG: &str = "
+    const done = arguments[arguments.length - 1];
+    const canvas = document.createElement('canvas');
+    const sample = document.querySelector('[alt=\"Sample: 2\"]');
+    canvas.width = 2 * sample.naturalWidth;
+    canvas.height = 2 * sample.naturalHeight;
+    canvas.getContext('2d').drawImage(sample, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => {
+        const files = new DataTransfer();
+        files.items.add(new File([arguments[0] ? blob : 'no picture'], 'two.JPG'));
+        const input = document.querySelector('[data-testid=input-file]');
+        input.files = files.files;
+        input.dispatchEvent(new Event('change', { bubbles: true }));
+        done(true);
+    }, 'image/jpeg', 0.95);";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn inputs_are_drawn_or_given_in_any_format_of_pictures() {
+    let site = static_host::serve(page(), "p");
+    let browser = Browser::start(1440, 900, false).await;
+    browser.open(&format!("{site}#model=lenet5&board={BOARD}&view=run")).await;
+    browser.text_when("results", |text| text.contains("Class")).await;
+    let best = "return document.querySelector('[data-testid=results] tbody th').textContent";
+    browser.click("input-draw").await;
+    browser.find("drawing-pad").await;
+    browser.script(SEVEN, Vec::new()).await;
+    browser.until(&format!("{best} === '7'")).await;
+    browser.later(JPEG, vec![json!(true)]).await;
+    browser.until(&format!("{best} === '2'")).await;
+    browser.later(JPEG, vec![json!(false)]).await;
+    browser.text_when("trouble", |text| text.contains("two.JPG is no picture")).await;
+    // The pad is there for the next stroke, and there is no camera here.
+    browser.click("input-camera").await;
+    browser.find("no-camera").await;
+    browser.click("run").await;
+    let agreement = agreement(&browser).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
     browser.end().await;
 }
