@@ -90,9 +90,11 @@ pub fn player(head: Head, times: &Times, go: &Callback<Move>) -> Html {
             <input type="range" min="0" max={PLACES.to_string()} step="1" value={place.to_string()}
                 aria-label="Time" aria-valuetext={at.clone()} data-testid="film-scrub" {oninput} />
             <output class="detail film-at" data-testid="film-at">{ at }</output>
-            { button(Move::Slower, Glyph::Smaller, "Slower", "film-slower") }
-            <output class="detail film-second" data-testid="film-second">{ second }</output>
-            { button(Move::Faster, Glyph::Larger, "Faster", "film-faster") }
+            <span class="film-speed">
+                { button(Move::Slower, Glyph::Smaller, "Slower", "film-slower") }
+                <output class="detail film-second" data-testid="film-second">{ second }</output>
+                { button(Move::Faster, Glyph::Larger, "Faster", "film-faster") }
+            </span>
         </div>
     }
 }
