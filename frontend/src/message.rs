@@ -415,6 +415,8 @@ pub struct ImageFacts {
 pub struct Package {
     /// In the order of the buffers.
     pub files: Vec<FileFacts>,
+    /// Step by step, where each file goes on this board.
+    pub steps: String,
 }
 
 /// A TensorFlow Lite file in another order, and the arena that TensorFlow Lite Micro makes for it.

@@ -108,7 +108,7 @@ pub(super) fn ready() -> State {
     state.update(Event::Imported(graph.unwrap(), drawn));
     let reply = PlanReply::Planned(Box::new(fixture::plan()));
     let packaging = state.update(Event::Planned(plans(&effects)[0], Ok(reply)));
-    let packaged = ImportReply::Packaged(Package { files: Vec::new() });
+    let packaged = ImportReply::Packaged(Package { files: Vec::new(), steps: String::new() });
     state.update(Event::Imported(request_of(&packaging), Ok(packaged)));
     let outputs = vec![vec![1, 2, 3]];
     let reference = ReferenceFacts { name: "7.png".to_owned(), outputs };

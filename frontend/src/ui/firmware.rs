@@ -164,7 +164,11 @@ fn where_to(props: &Props, board: &Board) -> Html {
     html! {
         <>
             <h3>{ "How to flash" }</h3>
-            <p>{ how }</p>
+            if let Some(package) = &props.package {
+                <pre class="steps" data-testid="steps">{ &package.steps }</pre>
+            } else {
+                <p>{ how }</p>
+            }
             <details>
                 <summary>{ "Addresses" }</summary>
                 <div class="table-scroll" tabindex="0" role="group" aria-label="Addresses">

@@ -37,6 +37,8 @@ pub fn package(
         &stores.unwrap_or_default(),
         input,
     )?;
+    let readme = files.iter().find(|file| file.name.ends_with(".txt"));
+    let steps = readme.map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
     let archive = zipped(&files).map_err(|error| ours("archive", &error))?;
     let alone = ["elf", "bin", "hex", "uf2", "flash", "card", "txt"];
     let is_alone = |file: &PackagedFile| {
@@ -54,7 +56,7 @@ pub fn package(
         })
         .collect();
     let buffers = named.into_iter().map(|(_, bytes)| bytes).collect();
-    Ok((ImportReply::Packaged(Package { files }), buffers))
+    Ok((ImportReply::Packaged(Package { files, steps: steps.unwrap_or_default() }), buffers))
 }
 
 /// The store images that belong to a plan image: the plan is made anew, and is the same.
