@@ -9,8 +9,11 @@ use super::run::file_event;
 use crate::state::{Event, Keep, RunsOn, View, Wanted};
 use crate::view_model::catalogue::EXAMPLES;
 use crate::view_model::figures;
-use crate::view_model::fragment::is_address;
+use crate::view_model::fragment::{Fragment, is_address};
 use crate::view_model::lessons::{LESSONS, LessonPlace};
+
+/// A film to begin with.
+const WATCHED: &str = "model=lenet5&strategy=swap&sram=32768&view=film";
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -50,6 +53,11 @@ pub fn EmptyView(props: &Props) -> Html {
                     <input type="file" class="visually-hidden" accept=".onnx,.tflite,.txt,.npy,.data,.onnx_data,.bin,.weights" multiple={true}
                         data-testid="model-file" onchange={file_event(&props.on_files)} />
                 </label>
+                <button type="button" class="button" data-testid="watch"
+                    onpointerenter={props.on.reform(|_| Event::Expecting)}
+                    onclick={props.on.reform(|_| Event::Follow(Fragment::parse(WATCHED)))}>
+                    { icon(Glyph::Play) }{ "Watch one run from an SD card" }
+                </button>
                 { stored(props) }
                 <p class="muted detail">
                     { "Add a .npy file with real samples and the int8 results mean something. \
@@ -77,7 +85,10 @@ pub fn EmptyView(props: &Props) -> Html {
                         </li>
                     }) }
                 </ol>
-                <p class="muted detail"><a href="lessons/teachers.html" target="_blank">{ "For teachers: goals and answers" }</a></p>
+                <p class="muted detail">
+                    <a href="lessons/glossary.html" target="_blank">{ "Glossary" }</a>{ " · " }
+                    <a href="lessons/teachers.html" target="_blank">{ "For teachers: goals and answers" }</a>
+                </p>
             </section>
             <section aria-labelledby="examples-heading">
                 <h2 id="examples-heading">{ "Or start with an example" }</h2>

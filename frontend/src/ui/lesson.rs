@@ -101,6 +101,7 @@ pub fn LessonPanel(props: &Props) -> Html {
                     { format!("Lesson {} of {}, step {} of {}", lesson + 1, LESSONS.len(), step.min(last) + 1, count.max(1)) }
                 </span>
                 <a class="quiet button" href={format!("lessons/{}.html", props.place.lesson().id)} target="_blank">{ "Print" }</a>
+                <a class="quiet button" href="lessons/glossary.html" target="_blank">{ "Glossary" }</a>
                 <button type="button" class="quiet icon-button" title="Close the lesson" aria-label="Close the lesson"
                     data-testid="lesson-close" onclick={props.on.reform(|_| Event::Lesson(None))}>
                     { icon(Glyph::Restore) }
