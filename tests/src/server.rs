@@ -36,14 +36,28 @@ impl Server {
         Self::start_on("temporary", environment)
     }
 
+    /// The same, whose runs are executed by this engine.
+    ///
+    /// # Panics
+    /// If it does not greet.
+    #[must_use]
+    pub fn start_with_engine(engine: &str) -> Self {
+        Self::start_as(&["--queue", "temporary", "--engine", engine], &[])
+    }
+
     /// The same, with runs in this queue.
     ///
     /// # Panics
     /// If it does not greet.
     #[must_use]
     pub fn start_on(queue: &str, environment: &[(&str, &str)]) -> Self {
+        Self::start_as(&["--queue", queue], environment)
+    }
+
+    fn start_as(options: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut child = program()
-            .args(["serve", "--addr", "127.0.0.1:0", "--queue", queue])
+            .args(["serve", "--addr", "127.0.0.1:0"])
+            .args(options)
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())

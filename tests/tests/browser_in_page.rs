@@ -146,18 +146,20 @@ async fn a_run_is_stopped_at_once_and_the_next_one_begins() {
 async fn page_and_server_count_the_same() {
     let server = Server::start(&[]);
     for board in [BOARD, "stm32f469i-disco", "pico-2"] {
-        count_the_same(&server, board).await;
+        count_the_same(&server, board, "unicorn").await;
     }
+    count_the_same(&Server::start_with_engine("own"), BOARD, "own core").await;
 }
 
 /// On the server's Unicorn, on the page's core, and there once more with all that was translated.
-async fn count_the_same(server: &Server, board: &str) {
+/// `engine`: what the server has.
+async fn count_the_same(server: &Server, board: &str, engine: &str) {
     let browser = Browser::start(1440, 900, true).await;
     let link = format!("model=fashion-mobilenet&board={board}&view=run");
     browser.open(&format!("{}#{link}", server.address)).await;
     browser.text_when("results", |text| !text.is_empty()).await;
     let mut told = Vec::new();
-    for (choice, engine) in [("", "unicorn"), ("runs-in-page", "own core"), ("", "own core")] {
+    for (choice, engine) in [("", engine), ("runs-in-page", "page"), ("", "page")] {
         if !choice.is_empty() {
             browser.click(choice).await;
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tilewright_app::{Bounds, RunOptions};
+use tilewright_protocol::Engine;
 use tilewright_queue::{Database, Limits};
 use tilewright_runner::WorkerLimits;
 
@@ -20,6 +21,8 @@ pub struct Config {
     pub headers: Duration,
     /// Workers at a time.
     pub workers: usize,
+    /// What executes the firmware in workers.
+    pub engine: Engine,
     /// Runs that wait.
     pub queue: usize,
     /// Downloads of firmware at a time: each is made for its client.
@@ -94,6 +97,7 @@ impl Default for Config {
             unread: Duration::from_secs(15),
             headers: Duration::from_secs(15),
             workers: 2,
+            engine: Engine::default(),
             queue: 64,
             downloads: 16,
             file_bytes: 32 << 20,

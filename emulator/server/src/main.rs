@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use tilewright_app::Diagnostic;
+use tilewright_protocol::Engine;
 use tilewright_queue::{Database, Limits, Location};
-use tilewright_report::plain;
+use tilewright_report::{choice, plain};
 use tilewright_runner::{Dist, Execute, Workers};
 use tilewright_server::{
     Config, Doer, Runs, SeparateProcess, Served, Shared, problem_of, run_for_server, say,
@@ -52,6 +53,10 @@ struct Labour {
     #[arg(long, value_name = "N", default_value_t = 2,
           value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
+    /// What executes the firmware: `unicorn`, an independent emulator; `own`, the core that the page has too; or `both`,
+    /// compared block by block. Counts and cycles are the same
+    #[arg(long, default_value = "unicorn", value_parser = choice::<Engine>)]
+    engine: Engine,
     /// Where runs and their results lie: a file of SQLite, postgres://USER@HOST/DATABASE for many machines, or
     /// `temporary`: gone when the program ends. Usually queue.sqlite in the folder of built things. Results are kept
     /// for 30 days after they were last asked for, 2048 MiB at most, and a model until its run is over
@@ -144,14 +149,15 @@ async fn labour_only(labour: &Labour) -> Result<(), Diagnostic> {
 }
 
 async fn doer(labour: &Labour, dist: &Dist) -> Result<Doer, Diagnostic> {
-    let config = Config { workers: usize::from(labour.workers), ..Config::default() };
+    let (workers, engine) = (usize::from(labour.workers), labour.engine);
+    let config = Config { workers, engine, ..Config::default() };
     let (named, root, limits) = (labour.queue.clone(), dist.root().to_owned(), config.temporary());
     let opening = move || queue(named.as_deref(), &root, limits);
     // The client of PostgreSQL must not block where handlers run.
     let queue = tokio::task::spawn_blocking(opening)
         .await
         .unwrap_or_else(|_| Err(Diagnostic::ours("Opening it ended by a panic.", "queue")))?;
-    let executor: Arc<dyn Execute> = Arc::new(Workers::new(dist));
+    let executor: Arc<dyn Execute> = Arc::new(Workers::new(dist).on(engine));
     let pipeline = Arc::new(SeparateProcess::new(PIPELINE)?);
     Ok(Doer::new(config, dist.clone(), executor, pipeline, Arc::new(queue)))
 }

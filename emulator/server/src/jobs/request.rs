@@ -88,9 +88,9 @@ impl RunRequest {
 #[must_use]
 pub fn key(build: &str, firmware: &[u8], config: &Config, payload: &[u8]) -> String {
     let firmware = hash_of([firmware]);
-    let Config { instructions, console_bytes, result_bytes, quantising, .. } = config;
+    let Config { engine, instructions, console_bytes, result_bytes, quantising, .. } = config;
     let limits = format!(
-        "{instructions} {console_bytes} {result_bytes} {:?} {:?}",
+        "{engine:?} {instructions} {console_bytes} {result_bytes} {:?} {:?}",
         quantising.macs, quantising.values
     );
     // The payload is the only one of them that has no end of its own.

@@ -84,7 +84,7 @@ fn answer(input: &mut io::Stdin, output: &mut io::Stdout) -> Result<Left, Diagno
         std::process::exit(0);
     });
     let dist = Dist::at(dist);
-    let workers = Workers::new(&dist);
+    let workers = Workers::new(&dist).on(config.engine);
     let pipeline = Stages { config: &config, dist: &dist, executor: &workers };
     let mut progress = |news: Progress| {
         // A reader that is gone ends the process as well.
