@@ -290,11 +290,16 @@ fn facts(
         let mut makers = plan.layers.iter().filter(|layer| layer.writes.contains(&tensor));
         makers.any(|layer| matches!(layer.work, Work::Kernel(Kernel::Softmax | Kernel::LogSoftmax)))
     };
+    // Without a timeline nobody asks for them.
+    let accesses = match timeline.slices.is_empty() {
+        true => Accesses::default(),
+        false => Accesses::of(&plan),
+    };
     Ok(PlanFacts {
         settings,
         report,
         memory,
-        accesses: Accesses::of(&plan),
+        accesses,
         tensors: PlacedTensor::of(&plan),
         nodes: plan.layers.iter().map(|layer| nodes(&layer.nodes)).collect(),
         timeline,
