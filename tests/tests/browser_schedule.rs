@@ -22,16 +22,6 @@ async fn page((width, height): (u32, u32), dark: bool, settings: &str) -> Browse
     browser
 }
 
-async fn until(browser: &Browser, script: &str) {
-    for _ in 0..600 {
-        if browser.script(script, Vec::new()).await == json!(true) {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    panic!("never: {script}\n{}", browser.text().await);
-}
-
 /// Drags a slider through twenty places to a value and lets it go.
 const DRAG: &str = "
     const [id, to] = arguments;
