@@ -56,11 +56,13 @@ async fn a_static_host_under_a_sub_path_runs_the_bundled_model() {
     // Behind the run each byte of SRAM can be looked at, step by step.
     browser.click("view-film").await;
     browser.text_when("film-byte", |text| text.contains("recorded in the run")).await;
+    browser.text_when("film-at", |text| text.contains("task 0 of")).await;
     browser.click("film-on").await;
-    let words = browser.text_when("film-words", |text| text.contains("pool1")).await;
-    assert!(words.contains("are written"), "{words}");
+    browser.text_when("film-words", |text| text.contains("conv1")).await;
+    browser.click("film-on").await;
+    browser.text_when("film-words", |text| text.contains("pool1")).await;
     browser.press("film-map", [Key::End]).await;
-    browser.text_when("film-words", |text| text.contains("softmax")).await;
+    browser.text_when("film-words", |text| text.starts_with("It has ended")).await;
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }

@@ -38,7 +38,7 @@ async fn every_byte_of_the_peak_is_explained_and_leads_to_its_tensor() {
     let click = "document.querySelector('[data-testid=live] .row-name').click();
                  return document.querySelector('[data-testid=live] .row-name').textContent";
     let name = browser.script(click, Vec::new()).await;
-    browser.until("return document.querySelectorAll('.block-lit').length === 2").await;
+    browser.until("return document.querySelectorAll('.block-lit').length === 1").await;
     let readout = browser.text_when("memory-readout", |text| text.contains("lives")).await;
     assert!(readout.starts_with(name.as_str().unwrap()), "{readout} of {name}");
     let lit = "return [...document.querySelectorAll('[data-testid=layers] tr.lit')].length === 1";

@@ -82,13 +82,22 @@ async fn a_network_runs_on_a_made_up_input_and_one_too_large_says_so() {
     assert!(agreement.contains("Bit-equal"), "{agreement}");
     browser.find("seeded").await;
     browser.end().await;
-    let browser = on(&format!("{}/#model=zoo:vgg16", server.address)).await;
+    let link = format!("{}/#model=zoo:vgg16&strategy=resident", server.address);
+    let browser = on(&link).await;
     let verdict = browser.find("verdict").await;
     assert_eq!(verdict.attr("data-fits").await.unwrap().as_deref(), Some("false"));
     let why = browser.text_when("nothing-to-run", |text| !text.is_empty()).await;
     assert!(why.contains("does not fit"), "{why}");
     let weights = browser.text_when("model-weights", |text| !text.is_empty()).await;
     assert!(weights.contains("132 MiB"), "{weights}");
+    browser.end().await;
+    // Whoever names no strategy gets one that fits.
+    let link = format!("{}/#model=zoo:mobilenet-v2-w0.35-r96", server.address);
+    let browser = on(&link).await;
+    let verdict = browser.text_when("verdict", |text| text.contains(" fits ")).await;
+    assert!(verdict.contains(" in ") && verdict.contains(" ms, with "), "{verdict}");
+    let address = browser.client.current_url().await.unwrap();
+    assert!(address.as_str().contains("strategy=auto"), "{address}");
     browser.end().await;
 }
 

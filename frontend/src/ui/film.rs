@@ -5,6 +5,7 @@ mod map;
 mod player;
 mod scene;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use tilewright_report::Kind;
@@ -95,7 +96,8 @@ pub fn FilmPanel(props: &Props) -> Html {
     };
     let now = Head { at_us: head.at_us.clamp(0.0, times.end_us), ..*head };
     use_frames(&head, now.is_playing, &times);
-    use_selection(&head, props, &film, &times);
+    let told = use_mut_ref(Told::default);
+    use_selection(&head, props, &film, &times, &told);
     use_followers(props, &film, &times, now);
     let latest = use_mut_ref(|| now);
     *latest.borrow_mut() = now;
@@ -108,7 +110,9 @@ pub fn FilmPanel(props: &Props) -> Html {
             *latest.borrow_mut() = to;
             if !to.is_playing {
                 let acts = film.acts(&plan, to.at_us);
-                let layer = film.layer(to.at_us).map_or(Selection::NONE, Selection::layer);
+                let layer = film.layer(to.at_us);
+                told.borrow_mut().tell(layer);
+                let layer = layer.map_or(Selection::NONE, Selection::layer);
                 on.emit(Event::Reach(layer, film.words(&plan, &acts, to.at_us).join(" ")));
                 on.emit(Event::Cursor(to.at_us));
             }
@@ -223,14 +227,51 @@ fn scene_title(strategy: &str, has_run: bool, kind: Kind) -> Html {
     }
 }
 
+/// Layers that the film tells of: they come back as the selection, when keys may have moved it on.
+#[derive(Default)]
+struct Told {
+    /// Those that have not come back.
+    awaited: Vec<usize>,
+    last: Option<usize>,
+}
+
+impl Told {
+    fn tell(&mut self, layer: Option<usize>) {
+        if self.last != layer {
+            self.awaited.extend(layer);
+        }
+        self.last = layer;
+    }
+
+    /// Whether a selection is what the film told. Selections before it have been overtaken.
+    fn comes_back(&mut self, layer: usize) -> bool {
+        let place = self.awaited.iter().position(|told| *told == layer);
+        match place {
+            Some(place) => drop(self.awaited.drain(..=place)),
+            None => self.last = Some(layer),
+        }
+        place.is_some()
+    }
+}
+
 /// Goes to the first step of an operator that another panel selects, or to where a tensor is needed first.
 #[hook]
-fn use_selection(head: &UseReducerHandle<Head>, props: &Props, film: &Rc<Film>, times: &Rc<Times>) {
+fn use_selection(
+    head: &UseReducerHandle<Head>,
+    props: &Props,
+    film: &Rc<Film>,
+    times: &Rc<Times>,
+    told: &Rc<RefCell<Told>>,
+) {
     let (head, film, times) = (head.clone(), Rc::clone(film), Rc::clone(times));
+    let told = Rc::clone(told);
     let first = |tensor: usize| props.plan.tensors.get(tensor).map(|tensor| tensor.first as usize);
     let wanted = props.selected.layer.or_else(|| props.selected.tensor.and_then(first));
     use_effect_with(wanted, move |wanted| {
         let Some(layer) = *wanted else { return };
+        if told.borrow_mut().comes_back(layer) {
+            return;
+        }
         if film.layer(head.at_us) != Some(layer)
             && let Some(at_us) = film.begins_us(layer)
         {
