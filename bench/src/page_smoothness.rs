@@ -43,11 +43,11 @@ const FRAMES: &str = "
 const TIMED: f64 = 120.0;
 /// Operators of the deep network whose graph is drawn.
 const DEEP: usize = 5_000;
-/// 1,266,095 tasks: 64 frames of VGG16 through buffers of 50 KiB, about the smallest that it can have.
+/// 1,038,847 slices: 64 frames of VGG16 through buffers of 50 KiB, about the smallest that it can have.
 const SCHEDULE: &str =
     "model=zoo:vgg16&board=paper-swapnn-8m&strategy=swap&buffer=51200&frames=64&view=schedule";
 
-/// A film of 16,000 tasks that plays.
+/// A film of 13,000 tasks that plays.
 const FILM: &str = "model=zoo:vgg16&board=paper-swapnn-8m&strategy=swap&buffer=51200&view=film";
 /// Gives the median and the longest time between frames, in milliseconds, while nothing is touched.
 const PLAYED: &str = "

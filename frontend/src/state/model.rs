@@ -144,11 +144,27 @@ impl State {
         if self.is_opening() {
             self.stop(Doer::Importer, effects);
         }
-        self.make_way();
+        self.end_runs(effects);
+        self.restart_comparing();
+        self.tasks.retain(|task| task.job != Job::Plan);
         self.model = None;
         self.plan = None;
         self.graph = None;
         (self.selected, self.hovered) = (Selection::NONE, Selection::NONE);
+    }
+
+    /// Ends what runs of the open model, here and on the desk.
+    fn end_runs(&mut self, effects: &mut Vec<Effect>) {
+        if self.run.phase.is_under_way() {
+            effects.push(Effect::StopRun);
+            self.tasks.retain(|task| task.job != Job::Run);
+        }
+        if self.desk.is_talking {
+            effects.push(Effect::HangUp);
+            self.tasks.retain(|task| task.job != Job::Desk);
+        }
+        self.run = self.run.of_another_model();
+        self.desk = Desk::default();
     }
 
     /// A link names a model that only the person has, or the browser's storage.
@@ -456,16 +472,7 @@ impl State {
         self.tasks.retain(|task| task.job != Job::Exits);
         let sample = if is_same { self.input.sample } else { None };
         self.input = Input { sample, ..Input::default() };
-        if self.run.phase.is_under_way() {
-            effects.push(Effect::StopRun);
-            self.tasks.retain(|task| task.job != Job::Run);
-        }
-        if self.desk.is_talking {
-            effects.push(Effect::HangUp);
-            self.tasks.retain(|task| task.job != Job::Desk);
-        }
-        self.run = self.run.of_another_model();
-        self.desk = Desk::default();
+        self.end_runs(effects);
         for place in [Place::Plan, Place::Run, Place::Desk, Place::Firmware, Place::Quantisation] {
             self.clear(place);
         }

@@ -164,3 +164,17 @@ fn a_run_is_stopped_while_its_stores_are_made() {
     assert!(state.update(Event::Imported(request, reply)).is_empty());
     assert!(state.task(Job::Stores).is_none() && state.can_run());
 }
+
+#[test]
+fn back_at_the_beginning_nothing_of_the_model_goes_on() {
+    let mut state = ready();
+    let run = request_of(&state.update(Event::Run));
+    let settings = PlanSettings { sram_bytes: Some(64), ..fixture::settings() };
+    let asked = plans(&state.update(Event::Settings(settings, false)));
+    let effects = state.update(Event::Navigated(Fragment::default()));
+    assert!(effects.contains(&Effect::StopRun) && state.model.is_none() && state.plan.is_none());
+    let late = Ok(PlanReply::Planned(Box::new(fixture::plan())));
+    state.update(Event::Planned(asked[0], late));
+    state.update(Event::Board(run, RunEvent::Ended(Recording::default())));
+    assert!(state.plan.is_none() && state.run.outcome.is_none() && state.tasks.is_empty());
+}

@@ -1,7 +1,5 @@
 //! A memory's map on the screen.
 
-use std::rc::Rc;
-
 use wasm_bindgen::{Clamped, JsCast, JsValue};
 use web_sys::{CanvasRenderingContext2d, CssStyleDeclaration, HtmlCanvasElement, ImageData};
 use yew::prelude::*;
@@ -91,9 +89,4 @@ fn colours(element: &HtmlCanvasElement) -> Option<Colours> {
         results: named("--rest")?,
         free: named("--text-quiet")?,
     })
-}
-
-/// The same value as before if it equals it, so that nothing is painted again.
-pub fn kept<T: PartialEq>(before: Option<&Rc<T>>, now: T) -> Rc<T> {
-    before.filter(|before| ***before == now).map_or_else(|| Rc::new(now), Rc::clone)
 }

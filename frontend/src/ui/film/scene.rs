@@ -6,7 +6,7 @@ use tilewright_plan::Space;
 use tilewright_report::{Access, Held, SliceKind, short_name};
 use yew::prelude::*;
 
-use super::map::{MemoryMap, kept, style};
+use super::map::{MemoryMap, style};
 use super::{ByAddress, Shown};
 use crate::message::Recording;
 use crate::state::Theme;
@@ -310,4 +310,9 @@ fn byte_words(memory: &str, at: u64, areas: &[Area], content: Option<&[u8]>) -> 
     let value = content.and_then(|bytes| bytes.get(at as usize));
     let value = value.map(|value| format!(", value {}", value.cast_signed())).unwrap_or_default();
     format!("{memory}, byte {}: {what}{value}", figures::grouped(at))
+}
+
+/// The same value as before if it equals it, so that nothing is painted again.
+fn kept<T: PartialEq>(before: Option<&Rc<T>>, now: T) -> Rc<T> {
+    before.filter(|before| ***before == now).map_or_else(|| Rc::new(now), Rc::clone)
 }
