@@ -496,6 +496,36 @@ fn a_link_names_a_file_by_name_and_size_or_its_address() {
         })
     };
     assert!(!fetches(&effects), "nobody was asked");
-    assert!(fetches(&state.update(Event::FetchModel)) && state.is_opening());
-    assert!(state.fragment().text().contains("model=https:%2F%2Fhost%2Fa%2Fnet.onnx%3Fx%3D1"));
+    let effects = state.update(Event::FetchModel);
+    assert!(fetches(&effects) && state.is_opening());
+    let fetched = effects.into_iter().find_map(|effect| match effect {
+        Effect::FetchModel(request, file) => Some((request, file)),
+        _ => None,
+    });
+    let (request, file) = fetched.unwrap();
+    state.update(Event::StoredRead(request, file));
+    state.update(Event::Imported(request, Ok(ImportReply::Opened(facts()))));
+    assert!(state.wanted.is_none() && state.model.is_some());
+    let text = state.fragment().text();
+    assert!(text.contains("model=https:%2F%2Fhost%2Fa%2Fnet.onnx%3Fx%3D1"), "{text}");
+    assert!(!text.contains("sha256") && !text.contains("bytes="), "{text}");
+}
+
+#[test]
+fn panels_and_settings_are_steps_that_back_leads_before() {
+    let mut state = ready();
+    let mut is_step = |event: Event| {
+        let effects = state.update(event);
+        effects.iter().find_map(|effect| match effect {
+            Effect::WriteFragment { is_step, .. } => Some(*is_step),
+            _ => None,
+        })
+    };
+    let sram = |bytes| PlanSettings { sram_bytes: Some(bytes), ..fixture::settings() };
+    assert_eq!(is_step(Event::Show(View::Memory)), Some(true));
+    assert_eq!(is_step(Event::Show(View::Memory)), Some(false), "it is shown already");
+    assert_eq!(is_step(Event::Settings(sram(64), true)), Some(true));
+    assert_eq!(is_step(Event::Settings(sram(65), true)), Some(false), "a drag is one step");
+    assert_eq!(is_step(Event::Follow(Fragment::parse("model=lenet5&view=film"))), Some(true));
+    assert_eq!(is_step(Event::Navigated(Fragment::parse("model=lenet5&view=run"))), None);
 }
