@@ -22,7 +22,7 @@ pub use check::Check;
 pub use papers::Papers;
 pub use train::Train;
 pub use values::Limits;
-use values::{bytes, dimension, frames, limits, part, period};
+use values::{board, bytes, dimension, frames, limits, part, period};
 
 /// Plans, shows and runs neural networks that are bigger than a microcontroller's memory.
 ///
@@ -136,8 +136,8 @@ pub struct Quantised {
 pub struct OnBoard {
     #[command(flatten)]
     pub quantised: Quantised,
-    /// Board, as `tilewright boards` names it
-    #[arg(long)]
+    /// Board, as `tilewright boards` names it, or a .toml file that says what differs from one of them
+    #[arg(long, value_parser = board)]
     pub board: String,
     /// Kernels of the board's firmware: `fast`, or `small`, which take less than half the flash, and longer
     #[arg(long, default_value = "fast", value_parser = choice::<Kernels>)]

@@ -151,6 +151,26 @@ fn a_sampled_run_counts_what_a_full_one_counts() {
 }
 
 #[test]
+fn a_board_of_a_persons_own_is_planned_and_not_run() {
+    let file = folder("own-board").join("mine.toml");
+    fs::write(&file, "base = \"stm32f746g-disco\"\nsram_kib = 96\nexternal_ram_kib = 0\n").unwrap();
+    let board = ["--board", file.to_str().unwrap()];
+    let network = "zoo:mobilenet-v1-w0.25-r96";
+    let plan = json(&["plan", network, board[0], board[1], "--strategy", "auto", "--json"], 0);
+    assert_eq!(plan["board"], "own:stm32f746g-disco:sram=96:ram=0", "{plan}");
+    let refusal = |command: &str| {
+        let output = run(&[command, network, board[0], board[1]]);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = refusal("run");
+    assert!(told.contains("planned and simulated only"), "{told}");
+    fs::write(&file, "base = \"pico-2\"\nexternal_ram_kib = 64\n").unwrap();
+    let told = refusal("plan");
+    assert!(told.contains("begin with a board that has it"), "{told}");
+}
+
+#[test]
 fn the_arena_is_the_two_largest_neighbours_and_proved_least() {
     let report = json(&["plan", "models/lenet5.onnx", BOARD[0], BOARD[1], "--json"], 0);
     // The first pool's input and output.

@@ -60,7 +60,7 @@ pub struct ExploreExits {
 #[derive(Debug, Args)]
 pub struct ExploreFit {
     /// Board
-    #[arg(long, default_value = tilewright_explore::FIT_BOARD)]
+    #[arg(long, default_value = tilewright_explore::FIT_BOARD, value_parser = values::board)]
     pub board: String,
     #[command(flatten)]
     pub out: Out,
@@ -182,8 +182,8 @@ pub struct ExploreSweep {
     /// Models: files, or networks of the zoo such as zoo:vww; what cannot be opened is rows that say why
     #[arg(required = true, value_name = "MODEL")]
     pub models: Vec<PathBuf>,
-    /// Boards, with commas between
-    #[arg(long, required = true, value_delimiter = ',')]
+    /// Boards, or .toml files as --board elsewhere takes them, with commas between
+    #[arg(long, required = true, value_delimiter = ',', value_parser = values::board)]
     pub board: Vec<String>,
     /// Strategies, with commas between
     #[arg(long, value_delimiter = ',', default_value = "auto")]
@@ -242,7 +242,7 @@ pub struct ExploreScale {
     #[arg(long, value_name = "NETWORK", default_value = tilewright_explore::SCALE_BACKBONE)]
     pub backbone: String,
     /// Boards, with commas between
-    #[arg(long, value_delimiter = ',', default_value = tilewright_explore::SCALE_BOARD)]
+    #[arg(long, value_delimiter = ',', default_value = tilewright_explore::SCALE_BOARD, value_parser = values::board)]
     pub board: Vec<String>,
     /// Strategies, with commas between
     #[arg(long, value_delimiter = ',', default_value = "overlay")]

@@ -1,5 +1,8 @@
 //! Values of the command line's words.
 
+use std::fs;
+
+use tilewright_board::OwnBoard;
 use tilewright_explore::MOST_GENOTYPES;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_report::{MOST_FRAMES, SweepAxis, SweepBy};
@@ -11,6 +14,27 @@ pub fn dimension(text: &str) -> Result<(String, usize), String> {
         Ok(value) if value > 0 => Ok((name.to_owned(), value)),
         _ => Err(format!("'{value}' is no positive number")),
     }
+}
+
+/// Most bytes of a board's file.
+const MOST_BOARD_BYTES: u64 = 64 << 10;
+
+/// The id of a board: itself, or what a file says that ends with `.toml`.
+pub fn board(text: &str) -> Result<String, String> {
+    if !text.ends_with(".toml") {
+        return Ok(text.to_owned());
+    }
+    let not_read = |error: std::io::Error| format!("it cannot be read: {error}");
+    if fs::metadata(text).map_err(not_read)?.len() > MOST_BOARD_BYTES {
+        return Err("it is larger than 64 KiB, which no board's file is".to_owned());
+    }
+    let file = fs::read_to_string(text).map_err(not_read)?;
+    let own: OwnBoard = toml::from_str(&file).map_err(|error| {
+        format!("it says no board: {error}give `base`, the id of a board of `tilewright boards`, and what differs from it")
+    })?;
+    let id = own.to_string();
+    tilewright_board::find(&id).map_err(|error| error.to_string())?;
+    Ok(id)
 }
 
 /// A part of one, in thousandths.

@@ -253,6 +253,12 @@ impl Board {
         Some(board)
     }
 
+    /// Whether its programs run: there is firmware for it, and the emulator has it.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        self.firmware.is_some() && self.support != Support::Planning
+    }
+
     /// What it wires to a peripheral.
     #[must_use]
     pub fn wires_of(&self, peripheral: &str) -> Option<&Wires> {

@@ -11,6 +11,7 @@ mod engine;
 #[cfg(test)]
 mod file;
 mod list;
+mod own;
 mod power;
 mod timing;
 mod wiring;
@@ -20,6 +21,7 @@ pub use card::{Card, Curve, Endurance};
 pub use desk::{Desk, DriveTakes};
 pub use engine::{Between, DriverOverhead, Engine, Slot};
 pub use list::{BoardError, CardError, all, cards, find, find_card};
+pub use own::{OWN, OwnBoard, OwnBoardError};
 pub use power::{Draw, Power};
 pub use timing::{Access, DataCache, FlashLines, FlashWaits, Timing, Victim};
 pub use wiring::{Oscillator, Wires};

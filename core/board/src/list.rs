@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::board::{Board, SMALL};
 use crate::card::Card;
+use crate::own::{OWN, OwnBoard, OwnBoardError};
 
 /// The boards, as the build script encoded them.
 const BOARDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/boards.postcard"));
@@ -22,6 +23,9 @@ pub enum BoardError {
         /// All ids, separated by commas.
         known: String,
     },
+    /// An id says of a board what cannot be.
+    #[error(transparent)]
+    Own(#[from] OwnBoardError),
 }
 
 /// Why a card cannot be had.
@@ -43,11 +47,15 @@ pub fn all() -> Vec<Board> {
     postcard::from_bytes(BOARDS).expect("the build script encoded these very types")
 }
 
-/// The board with this id; one that ends with [`SMALL`] is of a board's firmware with small kernels.
+/// The board with this id; one that ends with [`SMALL`] is of a board's firmware with small kernels, and one that begins
+/// with [`OWN`] says itself what differs from another.
 ///
 /// # Errors
-/// [`BoardError::Unknown`] lists the boards that exist.
+/// [`BoardError::Unknown`] lists the boards that exist; [`BoardError::Own`] says what of an own board cannot be.
 pub fn find(id: &str) -> Result<Board, BoardError> {
+    if id.starts_with(OWN) {
+        return find_own(id);
+    }
     let boards = all();
     let known = || boards.iter().map(|board| board.id.as_str()).collect::<Vec<_>>().join(", ");
     let unknown = BoardError::Unknown { id: id.to_owned(), known: known() };
@@ -59,6 +67,16 @@ pub fn find(id: &str) -> Result<Board, BoardError> {
         board.small().filter(|_| is_small)
     });
     found.ok_or(unknown)
+}
+
+fn find_own(id: &str) -> Result<Board, BoardError> {
+    let own: OwnBoard = id.strip_suffix(SMALL).unwrap_or(id).parse()?;
+    let board = own.of(&find(&own.base)?)?;
+    if !id.ends_with(SMALL) {
+        return Ok(board);
+    }
+    let known = format!("{}, which has no firmware with small kernels", board.id);
+    board.small().ok_or(BoardError::Unknown { id: id.to_owned(), known })
 }
 
 /// All classes of cards.

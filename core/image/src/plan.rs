@@ -44,9 +44,6 @@ pub enum ImageBuildError {
     /// Quantisation parameters that have no integer form.
     #[error("{0}")]
     Integer(#[from] IntegerError),
-    /// The board's id does not fit the header.
-    #[error("board id '{0}' is longer than 24 bytes")]
-    BoardId(String),
 }
 
 /// The image of `plan`, whose weights come from `model`.
@@ -130,7 +127,7 @@ pub(crate) fn with_stores(
         abi: FIRMWARE_ABI,
         image_bytes: narrow(image.len())?,
         space_bytes,
-        board: board_id(&plan.board)?,
+        board: board_id(&plan.board),
         plan_id: id.finalize().into(),
         header_crc: 0,
         kept: plan.sector_checksums.map_or([0; 3], |sums| [sums.offset, sums.first, sums.sectors]),
@@ -147,13 +144,14 @@ pub(crate) fn with_stores(
     Ok(image)
 }
 
-pub(crate) fn board_id(id: &str) -> Result<[u8; 24], ImageBuildError> {
+/// A board's id in an image. Ids of boards' files have at most 24 bytes; of a longer one, which says what a board of a
+/// person's own is, the beginning stands for the whole: there is no firmware that would read it.
+pub(crate) fn board_id(id: &str) -> [u8; 24] {
     let mut padded = [0u8; 24];
-    match padded.get_mut(..id.len()) {
-        Some(start) => start.copy_from_slice(id.as_bytes()),
-        None => return Err(ImageBuildError::BoardId(id.to_owned())),
+    for (to, from) in padded.iter_mut().zip(id.bytes()) {
+        *to = from;
     }
-    Ok(padded)
+    padded
 }
 
 /// The bytes of a space of constants: its blocks at their offsets, zeros between.

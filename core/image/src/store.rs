@@ -92,7 +92,7 @@ fn header(
         sections: 1,
         space: space as u32,
         store_bytes: narrow(plan.space(space).0)?,
-        board: board_id(&plan.board)?,
+        board: board_id(&plan.board),
         plan_id: image.plan_id,
         table,
         header_crc: 0,
