@@ -35,6 +35,8 @@ pub enum Event {
     OpenExample(&'static Example),
     /// The networks of the zoo are to be chosen from, or no more.
     ShowZoo(bool),
+    /// The boards are to be chosen from, or no more.
+    ShowBoards(bool),
     /// The networks of the zoo are to be known.
     ListZoo,
     /// The editor of cells is to be shown, or no more.

@@ -167,16 +167,21 @@ impl State {
     }
 
     /// The choice, or the model that it means, is another one.
-    fn follow_choice(&mut self) {
-        let Some(spec) = &self.explore.spec else { return };
+    pub(super) fn follow_choice(&mut self) {
+        let of_boards = || Some(Rc::new(self.on_each_board()));
+        let spec = if self.board_choice.is_open { of_boards() } else { self.explore.spec.clone() };
+        let Some(spec) = spec else { return };
         self.exploring.keys = spec.keys(self.open_name().as_deref());
         self.draw_explored();
     }
 
     fn draw_explored(&mut self) {
         let Exploring { keys, known, .. } = &self.exploring;
-        self.explore.rows =
-            Rc::new(keys.iter().filter_map(|key| known.get(key)).cloned().collect());
+        let rows = Rc::new(keys.iter().filter_map(|key| known.get(key)).cloned().collect());
+        match self.board_choice.is_open {
+            true => self.board_choice.rows = rows,
+            false => self.explore.rows = rows,
+        }
     }
 
     /// Rows that are neither known nor asked for.
@@ -187,7 +192,7 @@ impl State {
         keys.take(most).cloned().collect()
     }
 
-    fn begin_exploring(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn begin_exploring(&mut self, effects: &mut Vec<Effect>) {
         self.clear(Place::Explore);
         if self.unexplored(1).is_empty() || self.task(Job::Explore).is_some() {
             return;
@@ -237,8 +242,9 @@ impl State {
         self.exploring.take(rows);
         self.draw_explored();
         self.ask_rows(asked.worker, next.clamp(1, MOST_AT_ONCE.min(4 * count)), effects);
-        let (known, done) = (self.explore.rows.len(), self.exploring.asked.is_empty());
-        let of = self.explore.spec.as_ref().map_or(0, |spec| spec.count());
+        let Exploring { keys, known, asked, .. } = &self.exploring;
+        let (of, done) = (keys.len(), asked.is_empty());
+        let known = keys.iter().filter(|key| known.contains_key(key)).count();
         let Some(task) = self.tasks.iter_mut().find(|task| task.job == Job::Explore) else {
             return;
         };

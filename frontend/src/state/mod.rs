@@ -4,6 +4,7 @@
 //! browser. Each request to a worker has a number; a reply whose number is not the newest of its
 //! sort is dropped.
 
+mod boards;
 mod cells;
 mod compare;
 mod desk;
@@ -35,6 +36,7 @@ use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
 use crate::view_model::lessons::LessonPlace;
 use crate::view_model::steps::{Step, spoken, stepped};
+pub use boards::Boards;
 pub use cells::Cells;
 pub use compare::{Beside, Compare, Plans, Tried};
 pub use desk::{Desk, DeskEvent, Heard, Measurement};
@@ -47,7 +49,7 @@ pub use history::History;
 pub use keep::{Keep, Stored};
 pub use model::{OpenModel, Origin, OwnFile, Wanted};
 pub use papers::{PaperSoFar, Papers};
-use plan::Asked;
+use plan::{AUTO, Asked};
 pub use quantise::{Quantisation, Quantising, Samples};
 pub use run::{Input, Outcome, Phase, Run, RunsOn, Server};
 pub use search::{Begun, CellSearch, SearchEvent};
@@ -62,6 +64,8 @@ pub use zoo::{PREFIX as ZOO, Zoo};
 pub struct State {
     /// Boards that there are; empty until the planner has said.
     pub boards: Rc<Vec<Board>>,
+    /// The choice among them.
+    pub board_choice: Boards,
     /// Strategies that there are.
     pub strategies: Rc<Vec<String>>,
     /// Strategies that cannot plan the open model, and why.
@@ -195,6 +199,7 @@ impl State {
             Event::Expecting => effects.push(Effect::StartImporter),
             Event::OpenExample(example) => self.open_example(example, effects),
             Event::ShowZoo(is_open) => self.show_zoo(is_open, effects),
+            Event::ShowBoards(is_open) => self.show_boards(is_open, effects),
             Event::ListZoo => self.list_zoo(effects),
             Event::ShowCells(is_open) => self.show_cells(is_open, effects),
             Event::EditCells(draft) => self.edit_cells(draft, effects),
@@ -231,6 +236,7 @@ impl State {
             Event::Settings(settings, dragging) => {
                 self.note_advice(&settings);
                 let has_changed = self.settings.set(settings, dragging);
+                self.know_own_board();
                 if has_changed && self.waits_for_a_passing_plan() {
                     self.write_fragment(effects);
                 } else if has_changed || self.is_outrun() {

@@ -11,7 +11,7 @@ use tilewright_report::Diagnostic;
 const FOLLOWED_MS: f64 = 1_500.0;
 
 /// The strategy that searches over all others.
-const AUTO: &str = "auto";
+pub(super) const AUTO: &str = "auto";
 
 /// What a plan under way was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,6 +210,7 @@ impl State {
 
     /// Fills in what the link left open or got wrong, now that it is known what there is.
     fn complete_settings(&mut self, effects: &mut Vec<Effect>) {
+        self.know_own_board();
         let board = self.settings.now().board_id();
         let strategy = self.settings.now().strategy.clone();
         let before = self.settings.now().clone();

@@ -11,6 +11,7 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DragEvent, FileList, KeyboardEvent};
 use yew::prelude::*;
 
+use super::boards::BoardsDialog;
 use super::cells::CellsDialog;
 use super::chart::patterns;
 use super::compare::ComparePanel;
@@ -215,6 +216,10 @@ impl Component for App {
                 <PapersDialog papers={state.papers.clone()}
                     doing={state.task(Job::Papers).map(|task| task.text.clone())}
                     trouble={state.trouble(Place::Papers).cloned()} on={self.on.clone()} />
+                <BoardsDialog choice={state.board_choice.clone()} boards={Rc::clone(&state.boards)}
+                    settings={state.settings.now().clone()} model={state.open_name().map(AttrValue::from)}
+                    doing={state.task(Job::Explore).map(|task| task.text.clone())}
+                    trouble={state.trouble(Place::Explore).cloned()} on={self.on.clone()} />
                 <ZooDialog zoo={state.zoo.clone()} is_listing={state.task(Job::Zoo).is_some()}
                     trouble={state.trouble(Place::Zoo).cloned()} on={self.on.clone()} />
                 <CellsDialog cells={state.cells.clone()} is_listing={state.task(Job::CellChoices).is_some()}

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use serde::Serialize;
-use tilewright_board::{Board, SMALL};
+use tilewright_board::{Board, SMALL, Support};
 use tilewright_report::{Kernels, Objective, Outputs, Packing, choice, word};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
@@ -21,6 +21,8 @@ use crate::view_model::sparsity::fixed_by;
 
 /// The choice that leads to the zoo.
 const NETWORKS: &str = "zoo";
+/// The choice that leads to all boards.
+const BOARDS: &str = "boards";
 /// Strategies whose weights the core reads in the chip's flash.
 const PACKED: [&str; 4] = ["resident", "reordered", "ping-pong", "auto"];
 /// Weights without their zeros wherever they take fewer bytes so.
@@ -170,11 +172,19 @@ fn model_picker(props: &Props) -> Html {
 fn board_picker(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
     let on_choose = Callback::from(move |board: String| {
-        on.emit(Event::Settings(settings.on_board(&board), false));
+        on.emit(match board.as_str() {
+            BOARDS => Event::ShowBoards(true),
+            _ => Event::Settings(settings.on_board(&board), false),
+        });
     });
     let option = |board: &Board| (board.id.clone().into(), board.name.clone().into());
-    let own = props.boards.iter().filter(|board| !board.id.ends_with(SMALL));
-    let options: Vec<_> = own.map(option).collect();
+    // Reference profiles stand in the list of all boards.
+    let own = props.boards.iter().filter(|board| {
+        let is_listed = board.support != Support::Virtual || board.id == props.settings.board;
+        is_listed && !board.id.ends_with(SMALL)
+    });
+    let mut options: Vec<_> = own.map(option).collect();
+    options.push((BOARDS.into(), "All boards, your own…".into()));
     html! {
         <div class="picker">
             <label for="pick-board">{ "Board" }</label>

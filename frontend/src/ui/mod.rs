@@ -2,6 +2,7 @@
 
 mod alternatives;
 mod app;
+mod boards;
 mod cells;
 mod cells_drawing;
 mod chart;
@@ -31,6 +32,7 @@ mod memory;
 mod modal;
 mod output_map;
 mod overview;
+mod own_board;
 mod panel;
 mod papers;
 mod parts;

@@ -1,5 +1,6 @@
 //! What the page shows, computed without a browser: components only draw it.
 
+pub mod boards;
 pub mod catalogue;
 pub mod cells;
 pub mod compare;

@@ -250,7 +250,7 @@ fn why_no_image(
     if let Some(why) = planned.unsupported(board) {
         return Some(sentence(&why.what));
     }
-    let why = if board.firmware.is_none() {
+    let why = if !board.runs() {
         return Some(format!(
             "{} is planned and simulated only; no firmware has been written for it.",
             board.name

@@ -98,7 +98,7 @@ impl ExploreSpec {
         let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let own = boards
             .iter()
-            .filter(|board| board.firmware.is_some() && !board.id.ends_with(SMALL))
+            .filter(|board| board.runs() && !board.id.ends_with(SMALL))
             .filter(|board| !board.id.starts_with("paper-"));
         Self {
             models: if has_model { vec![OPEN.to_owned()] } else { of(&FIRST) },
