@@ -360,6 +360,24 @@ pub struct ScheduleFiles {
     /// Write the schedule as JSON, with the plan's figures, its memory, and what of SRAM is held
     #[arg(long, value_name = "FILE")]
     pub schedule_json: Option<PathBuf>,
+    /// Write the plan as a film: an SVG picture that moves, of what SRAM holds, what travels and what lanes do;
+    /// of a run what ran
+    #[arg(long, value_name = "FILE.svg")]
+    pub film: Option<PathBuf>,
+    /// Write figures, film, memory map and layers as one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// Write a badge for a project's page: board, SRAM and latency
+    #[arg(long, value_name = "FILE.svg")]
+    pub badge: Option<PathBuf>,
+}
+
+impl ScheduleFiles {
+    /// All of them.
+    pub const fn all(&self) -> [&Option<PathBuf>; 6] {
+        let Self { perfetto, schedule_csv, schedule_json, film, report, badge } = self;
+        [perfetto, schedule_csv, schedule_json, film, report, badge]
+    }
 }
 
 #[derive(Debug, Args)]

@@ -131,9 +131,9 @@ pub enum ImportRequest {
     },
     /// Makes the store images that belong to a plan. Buffers: the plan image.
     Stores(PlanSettings),
-    /// Makes a file of a schedule. Buffers: report, memory map, predicted timeline, what is held
-    /// meanwhile, and the timeline of a run if there is one.
-    Schedule(ScheduleFile),
+    /// Makes a file of a schedule; the text is the link that leads to it. Buffers: report, memory map, predicted
+    /// timeline, what is held meanwhile, the timeline of a run if there is one, what steps touch, and tensors.
+    Schedule(ScheduleFile, String),
     /// Writes the record of a measurement. Buffers: the record, which lacks the sum of its input; the input.
     Record,
     /// Writes the recipe of the plan that settings make: it is planned anew.

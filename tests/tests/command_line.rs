@@ -151,6 +151,23 @@ fn a_sampled_run_counts_what_a_full_one_counts() {
 }
 
 #[test]
+fn the_film_on_the_first_page_is_what_the_command_makes() {
+    let words = ["plan", "zoo:vgg16", BOARD[0], BOARD[1], "--strategy", "swap"];
+    let film = run(&[&words[..], &["--film", "-"]].concat());
+    let known = fs::read(project().join("static/film.svg")).unwrap();
+    let again =
+        "tilewright plan zoo:vgg16 --board stm32f746g-disco --strategy swap --film static/film.svg";
+    assert!(film.stdout == known, "make it anew: {again}");
+    let folder = folder("pictures");
+    let [report, badge] = ["report.html", "badge.svg"].map(|name| folder.join(name));
+    let files = ["--report", report.to_str().unwrap(), "--badge", badge.to_str().unwrap()];
+    assert!(run(&[&words[..], &files].concat()).status.success());
+    let [report, badge] = [report, badge].map(|path| fs::read_to_string(path).unwrap());
+    assert!(report.contains("It fits, by strategy swap.") && report.matches("<svg").count() == 2);
+    assert!(badge.contains("fits: ") && badge.contains("stm32f746g-disco"), "{badge}");
+}
+
+#[test]
 fn a_board_of_a_persons_own_is_planned_and_not_run() {
     let file = folder("own-board").join("mine.toml");
     fs::write(&file, "base = \"stm32f746g-disco\"\nsram_kib = 96\nexternal_ram_kib = 0\n").unwrap();

@@ -10,22 +10,16 @@ use tilewright_report::memory_map_svg::{self, Drawn};
 use tilewright_runner::Native;
 
 use super::json;
-use crate::args::{Elements, Plan, ScheduleFiles, Strategies};
+use crate::args::{Elements, Plan, Strategies};
 use crate::columns::{self, Column};
 use crate::outputs::Outputs;
-use crate::schedule::{self, schedule};
+use crate::schedule;
 use crate::{Said, interrupt, load, memory, progress, report};
 
 /// Plans a model.
 pub fn plan(options: &Plan) -> Result<Said, Diagnostic> {
-    let Plan {
-        csv,
-        svg,
-        write_recipe,
-        schedule: ScheduleFiles { perfetto, schedule_csv, schedule_json },
-        ..
-    } = options;
-    let files = [csv, svg, write_recipe, perfetto, schedule_csv, schedule_json];
+    let Plan { csv, svg, write_recipe, schedule, .. } = options;
+    let files = [csv, svg, write_recipe].into_iter().chain(schedule.all());
     let mut outputs = Outputs::new(options.json.json, files, &load::files(&options.on.quantised))?;
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
@@ -125,8 +119,8 @@ fn write_files(
 ) -> Result<(), Diagnostic> {
     outputs.put(options.csv.as_deref(), || Ok(memory::csv(planned)))?;
     outputs.put(options.svg.as_deref(), || Ok(drawing(planned)))?;
-    let schedules: Vec<_> = planned.iter().map(|planned| schedule(planned, None)).collect();
-    schedule::write(&options.schedule, &schedules, outputs)
+    let plans: Vec<_> = planned.iter().map(|planned| (*planned, None)).collect();
+    schedule::write(&options.schedule, &plans, outputs)
 }
 
 fn drawing(planned: &[&Planned]) -> String {

@@ -14,10 +14,10 @@ use tilewright_plan::image::ENTRY;
 use tilewright_planner::{Integrity, Options, Planned, Strategy};
 
 use super::json;
-use crate::args::{Limits, OnBoard, Quantised, Run, ScheduleFiles};
+use crate::args::{Limits, OnBoard, Quantised, Run};
 use crate::outputs::Outputs;
 use crate::progress::Teller;
-use crate::schedule::{self, schedule};
+use crate::schedule;
 use crate::several::{self, Several};
 use crate::{Said, hot, interrupt, load, report};
 
@@ -199,10 +199,9 @@ pub fn run(options: &Run) -> Result<Said, Diagnostic> {
             "Leave out `--mode sampled`.",
         ));
     }
-    let ScheduleFiles { perfetto, schedule_csv, schedule_json } = &options.schedule;
     let mut read = load::files(&options.on.quantised);
     read.extend(options.input.clone());
-    let files = [perfetto, schedule_csv, schedule_json];
+    let files = options.schedule.all();
     let mut outputs = Outputs::new(options.json.json, files, &read)?;
     let integrity = options.checked.integrity();
     let emulated = Emulated::new(&options.on, integrity, options.input.as_deref(), options.mode)?;
@@ -228,7 +227,7 @@ pub fn run(options: &Run) -> Result<Said, Diagnostic> {
     if !options.hot {
         done.result.layers.iter_mut().for_each(|layer| layer.profile = None);
     }
-    let ran = schedule(&planned, Some(&done.result.timeline));
+    let ran = (&planned, Some(&done.result.timeline));
     schedule::write(&options.schedule, &[ran], &mut outputs)?;
     let text = if let Some(text) = outputs.said() {
         text

@@ -76,6 +76,18 @@ impl Canvas {
         );
     }
 
+    /// A shape by its path.
+    pub fn path(&mut self, class: &str, path: &str) {
+        let _ = writeln!(self.text, "<path class=\"{class}\" d=\"{path}\"/>");
+    }
+
+    /// What `draw` draws, as one thing of this style.
+    pub fn styled(&mut self, style: &str, draw: impl FnOnce(&mut Self)) {
+        let _ = writeln!(self.text, "<g style=\"{style}\">");
+        draw(self);
+        self.text.push_str("</g>\n");
+    }
+
     /// A text.
     pub fn text(&mut self, class: &str, [x, y]: [f64; 2], anchor: Anchor, text: &str) {
         let (anchor, text) = (anchor.word(), escaped(text));
@@ -126,7 +138,7 @@ impl Canvas {
 }
 
 /// Text as XML has it; what XML cannot hold is left out.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

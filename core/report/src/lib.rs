@@ -4,6 +4,7 @@
 
 pub mod acceptance;
 mod accesses;
+mod badge_svg;
 mod canvas;
 mod compare;
 mod covered;
@@ -12,6 +13,7 @@ mod diagnostic;
 mod energy;
 mod exits;
 mod figure;
+mod film_svg;
 #[cfg(test)]
 mod fixture;
 mod float_comparison;
@@ -25,8 +27,10 @@ mod operators;
 mod papers;
 mod plan_report;
 mod profile;
+pub mod quantity;
 mod ranges;
 mod remedy;
+mod report_html;
 mod run_report;
 mod run_result;
 mod scale;
@@ -46,6 +50,7 @@ mod what_fits;
 mod zoo;
 
 pub use accesses::{Access, Accesses, LaneAccesses, Place};
+pub use badge_svg::badge_svg;
 pub use canvas::{COLOURS, mark_of};
 pub use compare::{Compared, Value, compare};
 pub use csv::{CsvColumn, csv_row, csv_table};
@@ -56,6 +61,7 @@ pub use figure::{
     ByCount, ByMeasure, ByModel, ByProof, Counted, Figure, Kind, KindType, Measured, Modelled,
     Proved,
 };
+pub use film_svg::film_svg;
 pub use float_comparison::{Agreement, FloatComparison, Loss, NotCompared, TensorComparison};
 pub use genotypes::{
     GenotypeKey, GenotypeRow, GenotypesReport, OperationCost, OperationKey, OperationRow, Proxy,
@@ -77,6 +83,7 @@ pub use plan_report::{
 pub use profile::{Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, MAX_LISTED};
 pub use ranges::Ranges;
 pub use remedy::{Change, EXTERNAL_FLASH, EXTERNAL_RAM, FLASH, Remedy, SRAM, changes};
+pub use report_html::report_html;
 pub use run_report::{
     Difference, FailedCopy, Fault, FaultKind, LayerCount, PREDICTION_MAY_BE_OFF, StackUse,
     over_prediction,
@@ -88,7 +95,7 @@ pub use scale::{
     Accuracy, Diminishing, ScaleReport, ScaleTarget, ScaledNetwork, TradeOff, WithinLimit,
 };
 pub use scatter_svg::{Axis, Point, Scale, Scatter, Series, stacked_svg, tick_text};
-pub use schedule::Schedule;
+pub use schedule::{Pictured, Schedule};
 pub use sentence::sentence;
 pub use settings::{
     Integrity, Kernels, MOST_FRAMES, Objective, Outputs, Packing, PlanSettings, choice, word,

@@ -2,8 +2,9 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::accesses::Accesses;
 use crate::kinds::with_kinds;
-use crate::memory_map::MemoryMap;
+use crate::memory_map::{MemoryMap, PlacedTensor};
 use crate::occupancy::Occupancy;
 use crate::plan_report::PlanReport;
 use crate::timeline::{Slice, SliceKind, Timeline};
@@ -22,6 +23,17 @@ pub struct Schedule<'p> {
     pub occupancy: &'p Occupancy,
     /// What ran, if it did.
     pub run: Option<&'p Timeline>,
+}
+
+/// A schedule, with what only pictures of it need.
+#[derive(Clone, Copy, Debug)]
+pub struct Pictured<'p> {
+    /// The schedule.
+    pub schedule: Schedule<'p>,
+    /// What its steps touch.
+    pub accesses: &'p Accesses,
+    /// The plan's tensors.
+    pub tensors: &'p [PlacedTensor],
 }
 
 fn of_plan<S: Serializer>(report: &&PlanReport, serializer: S) -> Result<S::Ok, S::Error> {

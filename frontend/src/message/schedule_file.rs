@@ -11,11 +11,15 @@ pub enum ScheduleFile {
     Csv,
     /// Everything.
     Json,
+    /// A picture that moves.
+    Film,
+    /// A page that stands alone.
+    Report,
 }
 
 impl ScheduleFile {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Perfetto, Self::Csv, Self::Json];
+    pub const ALL: [Self; 5] = [Self::Perfetto, Self::Csv, Self::Json, Self::Film, Self::Report];
 
     /// The word on its button.
     #[must_use]
@@ -24,6 +28,8 @@ impl ScheduleFile {
             Self::Perfetto => "Perfetto",
             Self::Csv => "CSV",
             Self::Json => "JSON",
+            Self::Film => "Film",
+            Self::Report => "Report",
         }
     }
 
@@ -34,6 +40,8 @@ impl ScheduleFile {
             Self::Perfetto => "schedule.perfetto.json",
             Self::Csv => "schedule.csv",
             Self::Json => "schedule.json",
+            Self::Film => "film.svg",
+            Self::Report => "report.html",
         }
     }
 }

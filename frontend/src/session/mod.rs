@@ -422,11 +422,14 @@ impl Session {
             }
             Effect::SaveSchedule { request, file, plan, run } => {
                 let run = run.as_ref().map(|run| &run.result.timeline);
-                let PlanFacts { report, memory, timeline, occupancy, .. } = &*plan;
-                let facts = (report, memory, timeline, occupancy, run);
+                let PlanFacts { report, memory, timeline, occupancy, accesses, tensors, .. } =
+                    &*plan;
+                let facts = (report, memory, timeline, occupancy, run, accesses, tensors);
                 let Ok(bytes) = postcard::to_stdvec(&facts) else { return };
                 let bytes = Uint8Array::from(bytes.as_slice());
-                self.importer.ask(request, &ImportRequest::Schedule(file), &[bytes]);
+                let again = web_sys::window().and_then(|window| window.location().href().ok());
+                let again = again.unwrap_or_default();
+                self.importer.ask(request, &ImportRequest::Schedule(file, again), &[bytes]);
             }
             Effect::SaveRecipe(request, settings) => {
                 self.ask_importer(request, &ImportRequest::Recipe(settings), &[]);

@@ -68,6 +68,16 @@ pub fn EmptyView(props: &Props) -> Html {
                     } }
                 </p>
             </div>
+            <figure class="first-film">
+                <img src="film.svg" width="720" height="354" data-testid="first-film"
+                    alt="A film: tiles of weights and activations come from an SD card and external RAM to SRAM, are \
+                        computed, and go back; below, what core, DMA and card do." />
+                <figcaption class="muted detail">
+                    { "VGG16 on a board with 320 KB of SRAM: its 138 million weights come from an SD card, its largest \
+                       activations never lie in SRAM whole. The time is modelled; an emulated board runs the same plan, \
+                       bit-equal to the reference." }
+                </figcaption>
+            </figure>
             <section aria-labelledby="lessons-heading">
                 <h2 id="lessons-heading">{ "Learn how it is done: six lessons of ten minutes" }</h2>
                 <ol class="examples lessons">

@@ -127,7 +127,7 @@ impl Importer {
                 let images = stores.into_iter().map(|(_, bytes)| bytes).collect();
                 Ok((ImportReply::Stores(names), images))
             }
-            ImportRequest::Schedule(file) => saved_files::file(file, buffer(0)),
+            ImportRequest::Schedule(file, again) => saved_files::file(file, buffer(0), &again),
             ImportRequest::Record => saved_files::record(buffer(0), buffer(1)),
             ImportRequest::Recipe(settings) => saved_files::recipe(self.model()?, &settings),
             ImportRequest::Reorder { name } => reorder(&name, buffer(0), host),

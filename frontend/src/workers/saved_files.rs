@@ -2,21 +2,25 @@
 
 use tilewright_desk::Record;
 use tilewright_model::Model;
-use tilewright_report::{MemoryMap, Occupancy, PlanReport, Schedule, Timeline, Trace};
+use tilewright_report::{
+    Accesses, MemoryMap, Occupancy, Pictured, PlacedTensor, PlanReport, Schedule, Timeline, Trace,
+    film_svg, report_html,
+};
 
 use super::import::file_stem;
 use super::plan::{self, ours};
 use super::{Outcome, sha256};
 use crate::message::{FileFacts, ImportReply, PlanSettings, ScheduleFile};
 
-/// Makes a file of what the page has encoded.
+/// Makes a file of what the page has encoded; `again` is the link that leads to the plan.
 ///
 /// # Errors
 /// If the bytes are no schedule.
-pub fn file(file: ScheduleFile, bytes: &[u8]) -> Outcome<ImportReply> {
-    type Facts = (PlanReport, MemoryMap, Timeline, Occupancy, Option<Timeline>);
+pub fn file(file: ScheduleFile, bytes: &[u8], again: &str) -> Outcome<ImportReply> {
+    type Facts =
+        (PlanReport, MemoryMap, Timeline, Occupancy, Option<Timeline>, Accesses, Vec<PlacedTensor>);
     let facts: Facts = postcard::from_bytes(bytes).map_err(|error| ours("schedule", &error))?;
-    let (report, memory, predicted, occupancy, run) = facts;
+    let (report, memory, predicted, occupancy, run, accesses, tensors) = facts;
     let schedule = Schedule {
         report: &report,
         memory: &memory,
@@ -24,6 +28,7 @@ pub fn file(file: ScheduleFile, bytes: &[u8]) -> Outcome<ImportReply> {
         occupancy: &occupancy,
         run: run.as_ref(),
     };
+    let pictured = Pictured { schedule, accesses: &accesses, tensors: &tensors };
     let text = match file {
         ScheduleFile::Perfetto => {
             let mut trace = Trace::new();
@@ -32,6 +37,8 @@ pub fn file(file: ScheduleFile, bytes: &[u8]) -> Outcome<ImportReply> {
         }
         ScheduleFile::Csv => Ok(tilewright_report::slices_csv(&schedule)),
         ScheduleFile::Json => serde_json::to_string(&schedule),
+        ScheduleFile::Film => Ok(film_svg(&pictured).unwrap_or_default()),
+        ScheduleFile::Report => Ok(report_html(&pictured, again)),
     };
     let text = text.map_err(|error| ours("schedule", &error))?;
     Ok(named(&report, file.ending(), text))

@@ -217,9 +217,10 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
     let (whole, _) = planned(model, settings(None));
     assert!(half.report.latency_us > whole.report.latency_us);
     for file in ScheduleFile::ALL {
-        let PlanFacts { report, memory, timeline, occupancy, .. } = &slow;
-        let bytes = postcard::to_stdvec(&(report, memory, timeline, occupancy, Some(timeline)));
-        let request = ImportRequest::Schedule(file);
+        let PlanFacts { report, memory, timeline, occupancy, accesses, tensors, .. } = &slow;
+        let facts = (report, memory, timeline, occupancy, Some(timeline), accesses, tensors);
+        let bytes = postcard::to_stdvec(&facts);
+        let request = ImportRequest::Schedule(file, "http://again".to_owned());
         let (reply, buffers) = importer.answer(request, vec![bytes.unwrap()], &|_| {}).unwrap();
         let ImportReply::Saved(facts) = reply else { panic!("{reply:?}") };
         assert!(facts.name.ends_with(file.ending()), "{}", facts.name);
@@ -232,6 +233,10 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
                 assert!(text.contains("traceEvents") && text.contains("card"))
             }
             ScheduleFile::Json => assert!(text.contains("\"occupancy\"")),
+            ScheduleFile::Film => assert!(text.contains("SD card") && text.len() < 300_000),
+            ScheduleFile::Report => {
+                assert!(text.contains("http://again") && text.matches("<svg").count() == 2);
+            }
         }
     }
     let (reply, buffers) =
@@ -241,7 +246,11 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
     assert!(String::from_utf8(buffers[0].clone()).unwrap().contains("\"pools\""));
     assert!(
         importer
-            .answer(ImportRequest::Schedule(ScheduleFile::Csv), vec![vec![1]], &|_| {})
+            .answer(
+                ImportRequest::Schedule(ScheduleFile::Csv, String::new()),
+                vec![vec![1]],
+                &|_| {}
+            )
             .is_err()
     );
 }

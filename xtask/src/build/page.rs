@@ -15,7 +15,7 @@ use crate::project::Project;
 /// The page's first file, from `frontend`.
 const START: &str = "index.html";
 /// Files and folders that keep their names, and where they go.
-const KEPT: [(&str, &str); 15] = [
+const KEPT: [(&str, &str); 16] = [
     ("static/planner-worker.js", "planner-worker.js"),
     ("static/importer-worker.js", "importer-worker.js"),
     ("static/float-worker.js", "float-worker.js"),
@@ -23,6 +23,7 @@ const KEPT: [(&str, &str); 15] = [
     ("static/emulator-worker.js", "emulator-worker.js"),
     ("static/service-worker.js", "service-worker.js"),
     ("static/style/print-lesson.css", "lesson.css"),
+    ("static/film.svg", "film.svg"),
     ("models/lenet5.onnx", "models/lenet5.onnx"),
     ("models/lenet5.calibration.npy", "models/lenet5.calibration.npy"),
     ("models/fashion-mobilenet.onnx", "models/fashion-mobilenet.onnx"),
