@@ -3,7 +3,9 @@
 
 use serde_json::json;
 use tilewright_tests::browser::Browser;
+use tilewright_tests::emulated::dist;
 use tilewright_tests::server::Server;
+use tilewright_tests::static_host;
 
 /// Clicks the mark of this number.
 const MARK: &str = "const marks = document.querySelectorAll('.scatter-mark');
@@ -75,5 +77,36 @@ async fn a_million_plans_are_refused_in_words() {
     browser.open(&format!("{}#view=explore&explore={choice}", server.address)).await;
     let told = browser.text_when("explore-many", |text| !text.is_empty()).await;
     assert!(told.contains("at most"), "{told}");
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn boards_are_ranked_for_the_model_and_ones_own_is_planned_for() {
+    let site = static_host::serve(dist().join("page"), "p");
+    let browser = Browser::start(1440, 900, false).await;
+    browser.open(&format!("{site}#model=lenet5&board=stm32f746g-disco")).await;
+    browser.text_when("verdict", |text| text.contains("fits")).await;
+    browser.script(CHOOSE, vec![json!("pick-board"), json!("boards")]).await;
+    let list = browser.text_when("boards-list", |text| text.contains("smallest that fits")).await;
+    assert!(list.contains("runs here") && list.contains("planned only"), "{list}");
+    let first = list.split("smallest that fits").next().unwrap();
+    assert_eq!(first.matches("MHz").count(), 1, "the smallest comes first: {list}");
+    let edit = "document.querySelector('[data-testid=own-board]').open = true;
+                const sram = document.querySelector('[data-testid=own-sram]');
+                sram.value = arguments[0]; sram.dispatchEvent(new Event('change', { bubbles: true }));";
+    browser.script(edit, vec![json!("0")]).await;
+    let told = browser.text_when("own-trouble", |text| !text.is_empty()).await;
+    assert!(told.contains("SRAM in KiB of 0"), "{told}");
+    browser.script(edit, vec![json!("64")]).await;
+    browser.click("own-use").await;
+    let verdict = browser.text_when("verdict", |text| text.contains("Own, after")).await;
+    let address = browser.client.current_url().await.unwrap();
+    assert!(
+        address.fragment().unwrap().contains("board=own:stm32f746g-disco:sram=64"),
+        "{address}"
+    );
+    browser.reload().await;
+    assert_eq!(browser.text_when("verdict", |text| text.contains("Own, after")).await, verdict);
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }

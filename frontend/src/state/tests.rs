@@ -507,7 +507,7 @@ fn a_link_names_a_file_by_name_and_size_or_its_address() {
     state.update(Event::Imported(request, Ok(ImportReply::Opened(facts()))));
     assert!(state.wanted.is_none() && state.model.is_some());
     let text = state.fragment().text();
-    assert!(text.contains("model=https:%2F%2Fhost%2Fa%2Fnet.onnx%3Fx%3D1"), "{text}");
+    assert!(text.contains("model=https:%2F%2Fhost%2Fa%2Fnet.onnx%3Fx=1"), "{text}");
     assert!(!text.contains("sha256") && !text.contains("bytes="), "{text}");
 }
 

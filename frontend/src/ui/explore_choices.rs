@@ -46,6 +46,12 @@ pub fn ExploreChoices(props: &Props) -> Html {
         own.map(|board| (board.id.clone(), board.name.clone())).collect();
     let strategies: Vec<(String, String)> =
         props.strategies.iter().map(|name| (name.clone(), name.clone())).collect();
+    let mut classes: Vec<&String> =
+        props.boards.iter().filter_map(|board| Some(&board.slot.as_ref()?.card)).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let cards: Vec<(String, String)> =
+        classes.into_iter().map(|card| (card.clone(), card.clone())).collect();
     html! {
         <details class="explore-all" open={true}>
             <summary>{ "What is planned, and how it is shown" }</summary>
@@ -54,6 +60,8 @@ pub fn ExploreChoices(props: &Props) -> Html {
             { checks("boards", "Boards", &boards, &props.spec.boards, props.set(|spec, name| toggle(&mut spec.boards, name))) }
             { checks("strategies", "Strategies", &strategies, &props.spec.strategies,
                 props.set(|spec, name| toggle(&mut spec.strategies, name))) }
+            { checks("cards", "Cards (none: the one that goes with the board)", &cards, &props.spec.cards,
+                props.set(|spec, name| toggle(&mut spec.cards, name))) }
             { asked(props) }
             { drawn(props) }
             </div>

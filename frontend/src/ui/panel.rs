@@ -4,6 +4,7 @@ use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
 use crate::state::{Event, View};
+use crate::view_model::glossary::terms;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -47,7 +48,25 @@ pub fn Panel(props: &Props) -> Html {
                     </button>
                 </div>
             </header>
-            <div class="panel-body">{ props.children.clone() }</div>
+            <div class="panel-body">{ props.children.clone() }{ words(*view) }</div>
         </section>
+    }
+}
+
+/// What the words mean that the view uses.
+fn words(view: View) -> Html {
+    let mut terms = terms(view).peekable();
+    if terms.peek().is_none() {
+        return Html::default();
+    }
+    html! {
+        <details class="terms" data-testid={format!("terms-{}", view.id())}>
+            <summary>{ "Words used here" }</summary>
+            <dl>
+                { for terms.map(|term| html! {
+                    <div key={term.word}><dt>{ term.word }</dt><dd>{ term.meaning.trim_start_matches(": ") }</dd></div>
+                }) }
+            </dl>
+        </details>
     }
 }

@@ -210,7 +210,7 @@ fn unusual<T: Default + PartialEq + Serialize>(choice: T) -> String {
 fn encode(value: &str) -> String {
     let mut text = String::new();
     for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~:,;".contains(&byte) {
+        if byte.is_ascii_alphanumeric() || b"-._~:,;=".contains(&byte) {
             text.push(char::from(byte));
         } else {
             text.push_str(&format!("%{byte:02X}"));

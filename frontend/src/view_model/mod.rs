@@ -14,6 +14,7 @@ pub mod firmware;
 pub(crate) mod fixture;
 pub mod float;
 pub mod fragment;
+pub mod glossary;
 pub mod graph;
 pub mod hot;
 pub mod layers;
