@@ -145,7 +145,8 @@ pub struct OnBoard {
     /// Largest tensor arena, such as 65536 or 64KiB; else what the board has
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub sram: Option<Bytes>,
-    /// What strategy auto makes least: the `latency` of the plans that fit, or the tensor arena (`memory`)
+    /// What strategy auto makes least: the `latency` of the plans that fit, the tensor arena (`memory`), the `energy` of a
+    /// frame, where sources tell what the board draws, or the bytes that a frame writes to the card (`wear`)
     #[arg(long, default_value = "latency", value_parser = choice::<Objective>)]
     pub objective: Objective,
     /// Let strategy auto use no memory outside of the chip

@@ -14,7 +14,9 @@ use tilewright_report::{
     over_prediction, plain, sentence, short_name,
 };
 
-use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
+use crate::text::{
+    BOLD, DIM, Facts, Side, Table, bytes, decimal_bytes, joules, micros, number, shape,
+};
 use crate::{energy_and_wear, exits};
 
 /// How the model became int8.
@@ -167,13 +169,23 @@ pub fn plan(planned: &Planned, board: &Board, used: &EnergyAndWear) -> String {
 /// What `auto` compared, the chosen one first; empty for other strategies.
 fn alternatives(report: &PlanReport) -> String {
     let [chosen, _, ..] = report.alternatives.as_slice() else { return String::new() };
-    let mut table = Table::new(&[
+    let mut columns = vec![
         ("best plan of each technique", Side::Left),
         ("SRAM (counted)", Side::Right),
         ("a frame (modelled)", Side::Right),
         ("of the chosen", Side::Right),
         ("", Side::Left),
-    ]);
+    ];
+    // What is made least, if it is neither SRAM nor time.
+    let is_of_energy = report.alternatives.iter().any(|one| one.energy_uj.is_some());
+    let is_of_wear = chosen.card_written_bytes.is_some();
+    if is_of_energy {
+        columns.insert(1, ("energy of a frame (modelled)", Side::Right));
+    }
+    if is_of_wear {
+        columns.insert(1, ("written to the card a frame (counted)", Side::Right));
+    }
+    let mut table = Table::new(&columns);
     for (index, one) in report.alternatives.iter().enumerate() {
         let ratio = 100.0 * one.latency_us.0 / chosen.latency_us.0.max(1e-9);
         let remark = match (index, one.fits) {
@@ -182,13 +194,16 @@ fn alternatives(report: &PlanReport) -> String {
             (_, true) => "",
             (_, false) => "does not fit",
         };
-        table.row([
-            one.words(),
+        let energy = one.energy_uj.map_or_else(|| "unknown".to_owned(), |energy| joules(*energy));
+        let written = one.card_written_bytes.map_or_else(String::new, |all| decimal_bytes(*all));
+        let objective = [(is_of_wear, written), (is_of_energy, energy)];
+        let objective = objective.into_iter().filter(|(is, _)| *is).map(|(_, text)| text);
+        table.row([one.words()].into_iter().chain(objective).chain([
             number(one.sram_bytes.0),
             micros(one.latency_us.0),
             format!("{ratio:.1} %"),
             remark.to_owned(),
-        ]);
+        ]));
     }
     format!("\n{BOLD}What was compared{BOLD:#}\n{}", table.print())
 }

@@ -32,7 +32,7 @@ export interface PlanOptions extends InspectOptions {
   /** Kernels of the board's firmware: small ones take less flash, and longer. */
   kernels?: "fast" | "small";
   /** What strategy `auto` makes least. */
-  objective?: "latency" | "memory";
+  objective?: "latency" | "memory" | "energy" | "wear";
   /** Whether strategy `auto` uses no memory outside of the chip. */
   inside?: boolean;
   /** How weights are packed. */

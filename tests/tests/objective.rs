@@ -1,14 +1,15 @@
-//! What strategy `auto` makes least: under any budget no strategy that fits is faster, and without one
-//! none needs less memory.
+//! What strategy `auto` makes least: under any budget no strategy that fits is faster, takes less energy or wears a card
+//! less, and without one none needs less memory.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_board::Board;
 use tilewright_model::{Model, int8};
 use tilewright_plan::{Bytes, Instruction, Space};
-use tilewright_planner::{Objective, Options, Planned, Strategy};
-use tilewright_report::Alternative;
+use tilewright_planner::{Objective, Options, PlanError, Planned, Strategy};
+use tilewright_report::{Alternative, PlanReport};
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
+use tilewright_tests::program::json;
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model, random_splits};
 
 const MODELS: u64 = 150;
@@ -170,7 +171,7 @@ fn a_plan_that_trades_memory_for_time_says_what_the_least_is() {
 #[test]
 fn a_plan_says_what_other_techniques_cost() {
     let model = tilewright_zoo::network("ds-cnn").unwrap().int8().unwrap();
-    for objective in [Objective::Latency, Objective::Memory] {
+    for objective in [Objective::Latency, Objective::Memory, Objective::Energy, Objective::Wear] {
         let options = Options { sram: Some(Bytes(8_000)), objective, ..Options::default() };
         let report = planned(&model, Strategy::Auto, &options).report;
         let [chosen, others @ ..] = report.alternatives.as_slice() else { panic!("none") };
@@ -180,7 +181,12 @@ fn a_plan_says_what_other_techniques_cost() {
         let cost = |one: &Alternative| match objective {
             Objective::Latency => one.latency_us.0,
             Objective::Memory => one.sram_bytes.0 as f64,
+            Objective::Energy => *one.energy_uj.unwrap(),
+            Objective::Wear => *one.card_written_bytes.unwrap(),
         };
+        assert_eq!(chosen.energy_uj.is_some(), objective == Objective::Energy);
+        assert!(chosen.energy_uj.is_none_or(|energy| Some(energy) == report.energy_uj));
+        assert_eq!(chosen.card_written_bytes.is_some(), objective == Objective::Wear);
         for other in others {
             assert!(!other.fits || cost(other) >= cost(chosen), "{other:?}");
             let is_same = other.words() == chosen.words();
@@ -196,6 +202,100 @@ fn a_plan_says_what_other_techniques_cost() {
         assert!(has(external.peak_sram_bytes, external.latency_us), "{:?}", report.alternatives);
         assert!(others.iter().any(|other| !other.fits && other.sram_bytes.0 > 8_000));
     }
+}
+
+/// What an objective makes least of a frame.
+fn figure(report: &PlanReport, objective: Objective) -> Option<f64> {
+    match objective {
+        Objective::Latency => report.latency_us.map(|time| time.0),
+        Objective::Memory => Some(report.peak_sram_bytes.0 as f64),
+        Objective::Energy => report.energy_uj.map(|energy| *energy),
+        Objective::Wear => Some(report.card_written_bytes.0 as f64),
+    }
+}
+
+/// Budgets in which techniques differ: boards with external memories, and boards with a card alone.
+#[test]
+fn what_is_chosen_is_least_by_its_own_objective() {
+    const CASES: [(&str, &str, u64); 6] = [
+        ("resnet8", "stm32l552e-ev", 16_384),
+        ("vww", "stm32l552e-ev", 20_000),
+        ("ds-cnn", "stm32f746g-disco", 8_000),
+        ("resnet8", "nucleo-f767zi", 11_353),
+        ("cifar10-cmsis", "nucleo-f746zg", 8_000),
+        ("resnet8", "paper-swapnn-512k", 12_000),
+    ];
+    let (mut thriftier, mut milder) = (0, 0);
+    for (name, board, sram) in CASES {
+        let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
+        let board = tilewright_board::find(board).unwrap();
+        let what = format!("{name} on {}", board.id);
+        let planned = |strategy, objective| {
+            let options = Options { sram: Some(Bytes(sram)), objective, ..Options::default() };
+            tilewright_planner::plan(&model, &board, strategy, &options)
+                .unwrap_or_else(|e| panic!("{what}, {strategy}: {e}"))
+        };
+        let others = Strategy::ALL.into_iter().filter(|strategy| {
+            *strategy != Strategy::Auto && strategy.unsupported(&model, Some(&board)).is_none()
+        });
+        let others = others.map(|strategy| planned(strategy, Objective::Latency).report);
+        let mut known: Vec<PlanReport> = others.filter(|report| report.fits).collect();
+        let objectives = [Objective::Latency, Objective::Energy, Objective::Wear];
+        let is_known = |one: &Objective| *one != Objective::Energy || board.power.is_some();
+        let plans: Vec<(Objective, Planned)> = objectives
+            .into_iter()
+            .filter(is_known)
+            .map(|objective| (objective, planned(Strategy::Auto, objective)))
+            .collect();
+        known.extend(plans.iter().map(|(_, plan)| plan.report.clone()));
+        for (objective, Planned { plan, report, .. }) in &plans {
+            assert!(report.fits, "{what}, {objective:?}");
+            let own = figure(report, *objective).unwrap();
+            for other in &known {
+                // Energies that nobody knows are not compared.
+                let Some(figure) = figure(other, *objective) else { continue };
+                let strategy = &other.strategy;
+                assert!(own <= figure, "{what}, {objective:?}: {own}, {strategy}: {figure}");
+                let is_slower = report.latency_us > other.latency_us;
+                assert!(own < figure || !is_slower, "{what}, {objective:?}: {strategy} is faster");
+            }
+            let fastest = figure(&plans[0].1.report, *objective).unwrap();
+            thriftier += u32::from(*objective == Objective::Energy && own < fastest);
+            milder += u32::from(*objective == Objective::Wear && own < fastest);
+            tilewright_check::check(plan, &model, &board).unwrap();
+            host::runs_bit_equal(plan, &model, &random_inputs(&model, 5), &what);
+        }
+    }
+    assert!(
+        thriftier >= 2 && milder >= 3,
+        "{thriftier} and {milder} plans differ from the fastest"
+    );
+}
+
+#[test]
+fn no_energy_is_compared_where_no_source_tells_it() {
+    let model = tilewright_zoo::network("lenet5").unwrap().int8().unwrap();
+    let board = tilewright_board::find("nucleo-f767zi").unwrap();
+    let options = Options { objective: Objective::Energy, ..Options::default() };
+    let planned = |strategy| tilewright_planner::plan(&model, &board, strategy, &options);
+    let Err(PlanError::Unsupported(why)) = planned(Strategy::Auto) else { panic!("a plan") };
+    assert!(why.what.contains(&board.name), "{why:?}");
+    assert!(why.place.contains(&board.id) && why.remedy.contains("another objective"), "{why:?}");
+    // Others compare nothing.
+    assert!(planned(Strategy::Resident).unwrap().report.fits);
+}
+
+#[test]
+fn what_wears_a_card_least_runs_bit_equal_on_the_emulated_board() {
+    let run = |objective| {
+        let board = ["zoo:resnet8", "--board", "nucleo-f767zi", "--strategy", "auto"];
+        let asked = ["--sram", "11353", "--objective", objective, "--json"];
+        let report = json(&[&["run"], &board[..], &asked].concat(), 0);
+        assert_eq!(report["verified"], true, "{objective}");
+        report["card_written_bytes"].as_u64().unwrap()
+    };
+    let [wear, latency] = ["wear", "latency"].map(run);
+    assert!(wear < latency, "{wear} and {latency} bytes");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_model::tiling::Tiled;
 use tilewright_plan::{Bytes, Plan, Space};
-use tilewright_report::{Accesses, Energy, MemoryMap, Occupancy};
+use tilewright_report::{Accesses, Energy, MemoryMap, Occupancy, Unsupported};
 
 /// How far planning is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,6 +95,7 @@ impl Planning {
     ) -> Result<Self, PlanError> {
         let technique = strategy.technique();
         let options = &technique.options(options);
+        refused(board, strategy, options)?;
         let planned_model = PlannedModel::new(model, board, options, technique.brings_weights)?;
         let search = (technique.search)(planned_model.model(model))?;
         Ok(Self::searching(board, strategy, options, (planned_model, Searching::UnderWay(search))))
@@ -124,6 +125,7 @@ impl Planning {
         let technique = self.strategy.technique();
         let asked = technique.options(options);
         let options = &asked;
+        refused(board, self.strategy, options)?;
         match &self.search {
             Searching::Done(search)
                 if options.tiling == self.options.tiling
@@ -167,7 +169,7 @@ impl Planning {
                 if !trade_off.advance(model, board, few)? {
                     return Ok(false);
                 }
-                if trade_off.is_fastest() {
+                if trade_off.is_best(few.objective, board) {
                     return Ok(true);
                 }
                 let is_slowed = trade_off.is_slowed();
@@ -193,8 +195,8 @@ impl Planning {
         }
         let inside = self.inside(model, &self.few)?;
         let is_enough = inside.report.fits && inside.report.runnable;
-        if is_enough && self.options.objective == Objective::Latency {
-            let trade_off = TradeOff::new(inside, self.search.get(), &self.board);
+        if is_enough && self.options.objective != Objective::Memory {
+            let trade_off = TradeOff::new(inside, self.search.get(), &self.board, &self.few);
             self.then = Some(Then::TradeOff(trade_off));
             return Ok(false);
         }
@@ -240,6 +242,9 @@ impl Planning {
     pub fn finish(self, model: &Model) -> Result<Planned, PlanError> {
         let (board, strategy, options) = (self.board.clone(), self.strategy, self.options.clone());
         let planned = self.found(model)?;
+        if is_of_energy(strategy, &options) && planned.report.fits {
+            known_energy(&planned, &board, &options)?;
+        }
         if options.exits.is_none() || planned.report.fits || !strategy.technique().goes_on {
             return Ok(planned);
         }
@@ -395,6 +400,40 @@ fn with_room_for_exits(
         }
     }
     Ok(best)
+}
+
+/// Whether energy is compared.
+fn is_of_energy(strategy: Strategy, options: &Options) -> bool {
+    strategy.technique().goes_on && options.objective == Objective::Energy
+}
+
+/// What to do where no energy is known.
+const NO_ENERGY: &str = "Choose another objective, such as latency, or a board whose file tells its power, such as \
+                         stm32f746g-disco.";
+
+/// Refuses to compare energies where no source tells the board's power.
+///
+/// # Errors
+/// [`PlanError::Unsupported`] names the board.
+fn refused(board: &Board, strategy: Strategy, options: &Options) -> Result<(), PlanError> {
+    if board.power.is_some() || !is_of_energy(strategy, options) {
+        return Ok(());
+    }
+    let what = format!("objective energy: no source says what {} draws", board.name);
+    Err(Unsupported::new(what, format!("board '{}'", board.id), NO_ENERGY).into())
+}
+
+/// Refuses a plan as that of least energy if its own is not known.
+///
+/// # Errors
+/// [`PlanError::Unsupported`] names what draws an unknown power.
+fn known_energy(planned: &Planned, board: &Board, options: &Options) -> Result<(), PlanError> {
+    let Planned { timeline, traffic, report, .. } = planned;
+    let card = options.card_in(board);
+    let energy = Energy::of(timeline, traffic, board, card.as_ref(), report.frames);
+    let Err(why) = energy.map(drop) else { return Ok(()) };
+    let place = format!("board '{}'", board.id);
+    Err(Unsupported::new(format!("objective energy: {why}"), place, NO_ENERGY).into())
 }
 
 /// Adds the energy of a frame, where the run has a time.

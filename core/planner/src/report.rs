@@ -54,7 +54,7 @@ pub fn report(
         + direct(plan, runs, |role| role != Role::Output);
     let written = moved(plan, timeline, |_, to| to != Space::Arena).1
         + direct(plan, runs, |role| role == Role::Output);
-    let to_card = moved(plan, timeline, |_, to| to == Space::Card);
+    let to_card = written_to_card(plan, timeline);
     let does_not_fit =
         does_not_fit::does_not_fit(plan, board, sram, [flash, board.plan_bytes()], memory);
     let layers = layers(plan, model, board, costs);
@@ -104,6 +104,11 @@ pub fn report(
         energy_uj: None,
         layers,
     }
+}
+
+/// What the timeline's copies write to the card: how many commands, and their bytes.
+pub fn written_to_card(plan: &Plan, timeline: &Timeline) -> (u64, Bytes) {
+    moved(plan, timeline, |_, to| to == Space::Card)
 }
 
 /// The timeline's copies whose source and destination are `chosen`: how many, and their bytes.

@@ -7,6 +7,7 @@ pub mod branch_and_bound;
 pub mod external;
 pub mod external_search;
 pub mod in_tiles;
+pub mod merit;
 pub mod overlay;
 pub mod ping_pong;
 pub mod reordered;

@@ -163,6 +163,16 @@ fn times(timeline: &Timeline, traffic: &Traffic) -> [Cycles; 5] {
     times
 }
 
+/// The least that sources say a board draws in any state: no run of some time takes less energy. Nothing if none says what
+/// it draws.
+#[must_use]
+pub fn least_power_mw(board: &Board) -> Option<f64> {
+    let power = board.power.as_ref()?;
+    let others = power.outside.iter().chain(&power.brought);
+    let middle = |draw: &Draw| f64::midpoint(draw.least_mw.into(), draw.most_mw.into());
+    Some(others.map(middle).fold(middle(&power.inside), f64::min))
+}
+
 /// Where the operands of a layer lie.
 fn of_layer(traffic: &Traffic, layer: usize) -> State {
     let outside = |space| matches!(space, Space::ExternalRam | Space::ExternalFlash);

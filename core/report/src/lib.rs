@@ -55,7 +55,7 @@ pub use canvas::{COLOURS, mark_of};
 pub use compare::{Compared, Value, compare};
 pub use csv::{CsvColumn, csv_row, csv_table};
 pub use diagnostic::{Blame, Diagnostic, Need};
-pub use energy::{Energy, NoPower, State, StateEnergy};
+pub use energy::{Energy, NoPower, State, StateEnergy, least_power_mw};
 pub use exits::{ExitAlone, ExitsReport, THRESHOLD_COLUMNS, ThresholdRow};
 pub use figure::{
     ByCount, ByMeasure, ByModel, ByProof, Counted, Figure, Kind, KindType, Measured, Modelled,

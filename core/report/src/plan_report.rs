@@ -145,6 +145,11 @@ pub struct Alternative {
     pub sram_bytes: Counted<Bytes>,
     /// Predicted latency of a frame.
     pub latency_us: Modelled<Micros>,
+    /// Energy of a frame, the middle of its range, where energy is the objective; nothing too if no source says what
+    /// all of it draws.
+    pub energy_uj: Option<Modelled<f64>>,
+    /// Bytes that a frame writes to the card, where wear is the objective.
+    pub card_written_bytes: Option<Counted<f64>>,
     /// Whether SRAM and flash hold it.
     pub fits: bool,
 }

@@ -72,6 +72,10 @@ pub enum Objective {
     /// The tensor arena, as long as SRAM and flash of the chip hold all; else the least arena beside memories outside
     /// of it. Of equal ones the predicted latency.
     Memory,
+    /// The modelled energy of a frame of plans that fit, then the predicted latency, then the tensor arena.
+    Energy,
+    /// The bytes that a frame of plans that fit writes to the card, then the predicted latency, then the tensor arena.
+    Wear,
 }
 
 /// How weights lie.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 use tilewright_board::{Board, SMALL, Support};
-use tilewright_report::{Kernels, Objective, Outputs, Packing, choice, word};
+use tilewright_report::{Kernels, Outputs, Packing, choice, word};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -17,6 +17,7 @@ use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
 use crate::view_model::fragment::{BY_LATENCY, STREAMED, exits_word, set_exits};
+use crate::view_model::objectives;
 use crate::view_model::sparsity::fixed_by;
 
 /// The choice that leads to the zoo.
@@ -245,15 +246,17 @@ fn strategy_picker(props: &Props) -> Html {
 fn objective_picker(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
     let on_choose = Callback::from(move |id: String| {
-        let objective = choice(&id).unwrap_or_default();
-        on.emit(Event::Settings(PlanSettings { objective, ..settings.clone() }, false));
+        on.emit(Event::Settings(objectives::chosen(&settings, &id), false));
     });
-    let options = words(&[Objective::Latency, Objective::Memory]);
-    let value = word(&props.settings.objective);
+    let value = objectives::id(&props.settings);
+    let named = |(id, name): (String, String)| (id.into(), name.into());
+    let options: Vec<_> = objectives::offered(&props.settings).into_iter().map(named).collect();
+    let board = props.boards.iter().find(|board| board.id == props.settings.board);
+    let obstacles = Rc::new(board.and_then(objectives::obstacle).into_iter().collect::<Vec<_>>());
     html! {
         <div class="picker">
             <label for="pick-objective">{ "Objective" }</label>
-            <Choice id="objective" {value} {options} {on_choose} />
+            <Choice id="objective" {value} {options} {obstacles} {on_choose} />
         </div>
     }
 }

@@ -62,6 +62,8 @@ pub const MOST_SPARSITY: u16 = 950;
 
 /// The word for made-up samples.
 const RANDOM: &str = "random";
+/// The word for plans without memory outside of the chip.
+const INSIDE: &str = "chip";
 /// The word for an input that may arrive in rows.
 pub const STREAMED: &str = "rows";
 
@@ -100,6 +102,7 @@ impl Fragment {
                 "frames" => fragment.settings.frames = within(&value, MOST_FRAMES.into()),
                 "kernels" => fragment.settings.kernels = known(&value),
                 "objective" => fragment.settings.objective = known(&value),
+                "inside" => fragment.settings.inside = value == INSIDE,
                 "packing" => fragment.settings.packing = known(&value),
                 "outputs" => fragment.settings.outputs = known(&value),
                 "tiles" if !value.is_empty() => fragment.settings.tiles = Some(value),
@@ -148,6 +151,7 @@ impl Fragment {
         push("frames", &text(self.settings.frames.map(u64::from)));
         push("kernels", &unusual(self.settings.kernels));
         push("objective", &unusual(self.settings.objective));
+        push("inside", if self.settings.inside { INSIDE } else { "" });
         push("packing", &unusual(self.settings.packing));
         push("outputs", &unusual(self.settings.outputs));
         push("tiles", self.settings.tiles.as_deref().unwrap_or_default());
@@ -259,7 +263,8 @@ mod tests {
                 clock_hz: Some(80_000_000),
                 card_bytes_per_second: Some(5_000_000),
                 kernels: Kernels::Small,
-                objective: Objective::Memory,
+                objective: Objective::Wear,
+                inside: true,
                 packing: Packing::Plain,
                 outputs: Outputs::Staged,
                 tiles: Some("2x3".to_owned()),

@@ -20,6 +20,7 @@ pub mod hot;
 pub mod layers;
 pub mod lessons;
 pub mod memory;
+pub mod objectives;
 pub mod output_map;
 pub mod overview;
 pub mod papers;

@@ -1,60 +1,44 @@
 //! What `auto` compared: of each technique the best plan, so that the chosen one can be seen beside the others.
 
-use crate::recipe::Made;
+use super::merit::{Judged, Merit};
+use crate::recipe::{Made, Recipe};
 use crate::{Objective, Options, Planned};
 use tilewright_board::Board;
-use tilewright_plan::{CyclePoint, Hertz, Micros, Space};
 use tilewright_report::Alternative;
 
 /// Of each technique the best.
 pub struct Alternatives {
     objective: Objective,
-    clock: Hertz,
     all: Vec<Alternative>,
 }
 
 impl Alternatives {
     /// Begins with a plan by some technique, and what was compared with it.
-    pub fn of(planned: &Planned, technique: &str, board: &Board, objective: Objective) -> Self {
-        let report = &planned.report;
-        let clock = board.core.clock.hertz;
-        let mut alternatives = Self { objective, clock, all: report.alternatives.clone() };
-        if let (true, Some(latency)) = (alternatives.all.is_empty(), report.latency_us) {
-            alternatives.keep(Alternative {
-                technique: technique.to_owned(),
-                weights_in_sram: !planned.recipe.weights_in_sram.is_empty(),
-                sram_bytes: report.peak_sram_bytes,
-                latency_us: (Micros(latency.0 / f64::from(report.frames.max(1)))).into(),
-                fits: report.fits,
-            });
+    pub fn of(planned: &Planned, technique: &str, board: &Board, options: &Options) -> Self {
+        let Planned { report, recipe, .. } = planned;
+        let mut all = Self { objective: options.objective, all: report.alternatives.clone() };
+        if all.all.is_empty() && report.latency_us.is_some() {
+            all.note(technique, recipe, &Judged::told(planned, board, options).merit);
         }
-        alternatives
+        all
     }
 
-    /// A plan by some technique whose frames, those of the options, end then.
-    pub fn note(
-        &mut self,
-        technique: &str,
-        made: &Made,
-        (end, fits): (CyclePoint, bool),
-        options: &Options,
-    ) {
-        let all = end.since(CyclePoint::default()).at(self.clock);
-        self.keep(Alternative {
+    /// A plan by some technique.
+    pub fn note(&mut self, technique: &str, recipe: &Recipe, merit: &Merit) {
+        let new = Alternative {
             technique: technique.to_owned(),
-            weights_in_sram: !made.recipe.weights_in_sram.is_empty(),
-            sram_bytes: made.plan.space(Space::Arena).into(),
-            latency_us: (Micros(all.0 / f64::from(options.frames.get()))).into(),
-            fits,
-        });
-    }
-
-    fn keep(&mut self, new: Alternative) {
+            weights_in_sram: !recipe.weights_in_sram.is_empty(),
+            sram_bytes: merit.arena.into(),
+            latency_us: merit.latency.into(),
+            energy_uj: merit.energy_uj.map(Into::into),
+            card_written_bytes: merit.card_written_bytes.map(Into::into),
+            fits: merit.fits,
+        };
         let is_same = |known: &&mut Alternative| {
             (&known.technique, known.weights_in_sram) == (&new.technique, new.weights_in_sram)
         };
         match self.all.iter_mut().find(is_same) {
-            Some(known) if is_better(&new, known, self.objective) => *known = new,
+            Some(known) if merit.is_better(&(&*known).into(), self.objective) => *known = new,
             Some(_) => {}
             None => self.all.push(new),
         }
@@ -62,31 +46,17 @@ impl Alternatives {
 
     /// All of them, the chosen one first; of equal ones the first that was noted.
     pub fn told(self, technique: &str, chosen: &Made) -> Vec<Alternative> {
-        let Self { objective, mut all, .. } = self;
+        let Self { objective, mut all } = self;
         let weights_in_sram = !chosen.recipe.weights_in_sram.is_empty();
         let is_chosen = |one: &Alternative| {
             one.technique == technique && one.weights_in_sram == weights_in_sram
         };
         let order = |a: &Alternative, b: &Alternative| {
-            is_chosen(b).cmp(&is_chosen(a)).then_with(|| compared(a, b, objective))
+            let merit = Merit::from(a).compared(&b.into(), objective);
+            is_chosen(b).cmp(&is_chosen(a)).then(merit)
         };
         all.sort_by(order);
-        let figures = |one: &Alternative| (one.sram_bytes, one.latency_us, one.fits);
-        all.dedup_by(|later, earlier| figures(later) == figures(earlier));
+        all.dedup_by(|later, earlier| Merit::from(&*later) == Merit::from(&*earlier));
         all
     }
-}
-
-/// Which is better.
-fn compared(a: &Alternative, b: &Alternative, objective: Objective) -> std::cmp::Ordering {
-    let [fits, bytes] = [b.fits.cmp(&a.fits), a.sram_bytes.cmp(&b.sram_bytes)];
-    let time = a.latency_us.0.total_cmp(&b.latency_us.0);
-    match objective {
-        Objective::Latency => fits.then(time).then(bytes),
-        Objective::Memory => fits.then(bytes).then(time),
-    }
-}
-
-fn is_better(a: &Alternative, b: &Alternative, objective: Objective) -> bool {
-    compared(a, b, objective).is_lt()
 }

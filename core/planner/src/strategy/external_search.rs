@@ -14,6 +14,7 @@ mod division;
 use super::alternatives::Alternatives;
 use super::auto::LEAST;
 use super::external::{self, Placing};
+use super::merit::Judged;
 use super::overlay::{self, Overlaid};
 use super::{Asked, Search, sizes, stream, swap};
 use crate::costs::CostCache;
@@ -186,10 +187,10 @@ impl ExternalSearch {
 
     /// Begins with a plan in SRAM that fits, but whose layers wait for flash, or are slowed for want of room.
     pub fn faster_than(inside: Planned, is_slowed: bool, board: &Board, options: &Options) -> Self {
-        let end = inside.timeline.end();
+        let judged = Judged::told(&inside, board, options);
         let first = inside.report.alternatives.first();
         let technique = first.map_or(LEAST, |chosen| &chosen.technique).to_owned();
-        let best = Best { technique, made: inside.made(), end, frames: inside.report.frames };
+        let best = Best { technique, made: inside.made(), judged, frames: inside.report.frames };
         let need = if is_slowed { Need::All } else { Need::Others };
         Self::with(inside, Some(best), need, (board, options))
     }
@@ -209,12 +210,12 @@ impl ExternalSearch {
         let report = &inside.report;
         let is_large = report.layers.len() > FEW_LAYERS || report.macs > FEW_MACS.into();
         let effort = if is_large { QUICK } else { THOROUGH };
-        let alternatives = Alternatives::of(&inside, LEAST, board, options.objective);
+        let alternatives = Alternatives::of(&inside, LEAST, board, options);
         let smaller = match options.objective {
             Objective::Memory => MOST_SIZES,
-            Objective::Latency if report.macs > FEW_MACS.into() => 0,
-            Objective::Latency if is_large && external::missing(board).is_none() => SMALLER / 2,
-            Objective::Latency => SMALLER,
+            _ if report.macs > FEW_MACS.into() => 0,
+            _ if is_large && external::missing(board).is_none() => SMALLER / 2,
+            _ => SMALLER,
         };
         let mut search = Self {
             smaller,
@@ -292,7 +293,7 @@ impl ExternalSearch {
     /// Whether what computes more may be worth it: SRAM does not hold the plan that all began with, or time is what
     /// matters.
     pub fn is_beyond(&self, options: &Options) -> bool {
-        let is_wanted = options.objective == Objective::Latency || !self.inside.report.fits;
+        let is_wanted = options.objective != Objective::Memory || !self.inside.report.fits;
         self.tried > 0 && is_wanted
     }
 
@@ -389,7 +390,7 @@ impl ExternalSearch {
 
     /// Whether a plan that ends then is far from the best, or there is none.
     fn is_far(&self, end: Option<CyclePoint>) -> bool {
-        let best = self.contest.best().map(|best| best.end);
+        let best = self.contest.best().map(|best| best.judged.end);
         best.zip(end).is_none_or(|(best, end)| !self.divider.is_close(end, best))
     }
 
@@ -426,7 +427,7 @@ impl ExternalSearch {
                 return Ok(None);
             }
         }
-        let before = self.contest.best().map(|best| best.end);
+        let before = self.contest.best().map(|best| best.judged.merit);
         let made = match method {
             Method::Overlaid(what) => match self.external.clone() {
                 Some(external) => {
@@ -454,22 +455,22 @@ impl ExternalSearch {
         let is_first = method == Method::Streamed && self.contest.best().is_none();
         let is_joined = made.plan.frames() > 1;
         let compared = if is_joined || is_first { &all } else { &few };
-        let end = self.contest.tried(&made, &Asked { options: compared, ..*asked })?;
+        let fits = self.contest.tried(&made, &Asked { options: compared, ..*asked })?;
         // Weights that come from a card may lie anywhere.
-        if end.is_some() && method != Method::Streamed {
+        if fits && method != Method::Streamed {
             self.contest.fill(&made, asked)?;
         }
         if halves {
             let does = made.plan.space(Space::Arena).min(sram);
-            let between = match (end, between) {
-                (Some(_), known) => Some([known.map_or(Bytes(0), |[fails, _]| fails), does]),
-                (None, known) => known.map(|[_, does]| [sram, does]),
+            let between = match between {
+                known if fits => Some([known.map_or(Bytes(0), |[fails, _]| fails), does]),
+                known => known.map(|[_, does]| [sram, does]),
             };
             return Ok(between.and_then(|between| at_size.halved(between)));
         }
-        let is_better = self.contest.best().map(|best| best.end) != before;
+        let is_better = self.contest.best().map(|best| best.judged.merit) != before;
         let is_worth = match is_least {
-            true => end.is_some(),
+            true => fits,
             false => !is_joined,
         };
         let less = if is_least { made.plan.space(Space::Arena).min(sram) } else { sram };
@@ -487,9 +488,9 @@ impl ExternalSearch {
         sram: Bytes,
         Asked { board, options, .. }: &Asked<'_>,
     ) -> Option<usize> {
-        let is_latency = options.objective == Objective::Latency;
+        let is_least = options.objective == Objective::Memory;
         let is_near = sram.0 * 2 >= options.arena_on(board).0;
-        if is_latency && self.contest.best().is_none() && is_near && self.smaller > 0 {
+        if !is_least && self.contest.best().is_none() && is_near && self.smaller > 0 {
             return Some(left);
         }
         left.checked_sub(1)

@@ -4,16 +4,16 @@
 
 use super::alternatives::Alternatives;
 use super::auto::LEAST;
+use super::merit::{Judged, Merit};
 use super::{Asked, resident};
 use crate::costs::CostCache;
 use crate::planned_model::PlannedModel;
 use crate::recipe::Made;
 use crate::tiles::tilings_within;
-use crate::{Objective, Options, PlanError, Planned, Strategy, plan, simulate};
+use crate::{Objective, Options, PlanError, Planned, Strategy, plan};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_model::tiling::Tiling;
-use tilewright_plan::{Bytes, CyclePoint, Space};
 
 /// What plans in tiles are an example of.
 const TECHNIQUE: &str = "all in SRAM, layers in tiles whose edges are computed again";
@@ -34,11 +34,13 @@ pub fn better(
     let Some(tiling) = best(model, board, options)? else { return Ok(planned) };
     let asked = Options { tiling: Some(tiling), ..options.clone() };
     let mut tiled = plan(model, board, Strategy::Resident, &asked)?;
-    let is_chosen = !planned.report.fits || key_of(&tiled, options) < key_of(&planned, options);
+    let merit = Judged::told(&tiled, board, options).merit;
+    let known = Judged::told(&planned, board, options).merit;
+    let is_chosen = merit.is_better(&known, options.objective);
     let first = planned.report.alternatives.first();
     let before = first.map_or(LEAST, |chosen| &chosen.technique).to_owned();
-    let mut all = Alternatives::of(&planned, &before, board, options.objective);
-    all.note(TECHNIQUE, &tiled.made(), (tiled.timeline.end(), tiled.report.fits), options);
+    let mut all = Alternatives::of(&planned, &before, board, options);
+    all.note(TECHNIQUE, &tiled.recipe, &merit);
     let technique = if is_chosen { TECHNIQUE } else { &before };
     let mut chosen = if is_chosen {
         tiled.plan.strategy.clone_from(&planned.plan.strategy);
@@ -58,7 +60,7 @@ pub fn better(
 fn best(model: &Model, board: &Board, options: &Options) -> Result<Option<Tiling>, PlanError> {
     let budget = options.arena_on(board);
     let costs = CostCache::on(board);
-    let mut best: Option<((u64, u64), Tiling)> = None;
+    let mut best: Option<(Merit, Tiling)> = None;
     for tiling in tilings_within(model, budget) {
         options.stop.after(WORK)?;
         let options = &Options { tiling: Some(tiling), ..options.clone() };
@@ -69,7 +71,7 @@ fn best(model: &Model, board: &Board, options: &Options) -> Result<Option<Tiling
         let Ok(found) = resident::plan(model) else { continue };
         let arena = found.arranged.height;
         let least = best.as_ref().filter(|_| options.objective == Objective::Memory);
-        if arena > budget || least.is_some_and(|((least, _), _)| *least < arena.0) {
+        if arena > budget || least.is_some_and(|(least, _)| least.arena < arena) {
             continue;
         }
         let asked = &Asked { model, board, options };
@@ -77,27 +79,10 @@ fn best(model: &Model, board: &Board, options: &Options) -> Result<Option<Tiling
         if !plan.image_fits(board.plan_bytes()) {
             continue;
         }
-        let end = simulate::predict(&plan, board, &costs, options)?.end();
-        let frames = u64::from(options.frames.get());
-        let time = end.since(CyclePoint::default()).0 / frames;
-        let key = key(time, plan.space(Space::Arena), options);
-        if best.as_ref().is_none_or(|(known, _)| key < *known) {
-            best = Some((key, tiling));
+        let Judged { merit, .. } = Judged::predicted(&plan, true, &costs, (board, options))?;
+        if best.as_ref().is_none_or(|(known, _)| merit.is_better(known, options.objective)) {
+            best = Some((merit, tiling));
         }
     }
     Ok(best.map(|(_, tiling)| tiling))
-}
-
-/// What is made least, then what is least of equal ones.
-fn key(time: u64, Bytes(arena): Bytes, options: &Options) -> (u64, u64) {
-    match options.objective {
-        Objective::Latency => (time, arena),
-        Objective::Memory => (arena, time),
-    }
-}
-
-fn key_of(planned: &Planned, options: &Options) -> (u64, u64) {
-    let frames = u64::from(planned.report.frames.max(1));
-    let time = planned.timeline.end().since(CyclePoint::default()).0 / frames;
-    key(time, *planned.report.peak_sram_bytes, options)
 }

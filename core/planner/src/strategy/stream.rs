@@ -33,12 +33,13 @@ use crate::recipe::Made;
 use crate::schedule::work::{Flow, Work};
 use crate::schedule::{Layout, Schedule};
 use crate::simulate::{Direction, Transfers};
-use crate::strategy::{Brings, Technique, sizes, swap};
-use crate::{Integrity, Options, PlanError, simulate};
+use crate::strategy::{Brings, Technique, merit, sizes, swap};
+use crate::{Integrity, Objective, Options, PlanError, simulate};
 use arrange::Arranging;
 use tilewright_board::Board;
 use tilewright_model::{Model, Node, Op, Tensor, Window};
 use tilewright_plan::{Bytes, CyclePoint, Cycles, Plan, Space};
+use tilewright_report::Timeline;
 
 use crate::schedule::depth_first::DepthFirstGroup;
 use crate::schedule::operator::Operator;
@@ -52,7 +53,10 @@ use groups::{Choice, Times};
 pub const TECHNIQUE: Technique = Technique {
     brings_weights: Brings::From(Space::Card),
     name: "stream",
-    write: |asked, _| at_a_size(asked.model, asked.board, asked.options),
+    write: |asked, _| {
+        let options = Options { objective: Objective::Latency, ..asked.options.clone() };
+        at_a_size(asked.model, asked.board, &options)
+    },
     tell: |planned, asked| bound::tell(planned, asked.model, asked.board, asked.options),
     joins_frames: true,
     ..swap::TECHNIQUE
@@ -133,7 +137,7 @@ pub fn faster(
         let frames = options.frames.get();
         let all = end.0.saturating_mul(made.plan.runs(frames).into());
         let each = match alone {
-            Some(found) => search.end(&found.made.plan, 1)?.0,
+            Some(found) => search.run(&found.made.plan, 1)?.end().0,
             None => u64::MAX,
         };
         if all < each.saturating_mul(frames.into()) {
@@ -159,10 +163,13 @@ enum Outside {
     Frame,
 }
 
+/// Whether a plan is too large for flash; what it writes to the card, where wear is the objective; and when it ends.
+type Key = (bool, Bytes, CyclePoint);
+
 /// A plan, and how it was made.
 struct Found {
-    /// Whether it is too large for flash, and when it ends.
-    key: (bool, CyclePoint),
+    /// What is made least.
+    key: Key,
     made: Made,
     /// The plan with one step a layer.
     lowered: Plan,
@@ -187,7 +194,7 @@ struct Search<'b> {
     options: &'b Options,
     costs: CostCache,
     budget: u64,
-    /// Of what fits SRAM the fastest, if it can be what fits flash.
+    /// Of what fits SRAM the fastest, or for least wear that which writes least, if it can be what fits flash.
     fastest: Option<Found>,
     /// Whether something fits without depth-first groups.
     fits_alone: bool,
@@ -482,7 +489,7 @@ impl<'b> Search<'b> {
         let end = CyclePoint::default() + core.max(Cycles(reads));
         let is_limited = self.limit.is_some_and(|limit| limit <= end);
         self.is_limited |= is_limited;
-        is_limited || self.fastest.as_ref().is_some_and(|best| best.key <= (false, end))
+        is_limited || self.fastest.as_ref().is_some_and(|best| best.key <= (false, Bytes(0), end))
     }
 
     /// What the core computes in plans that are not worth planning.
@@ -491,15 +498,15 @@ impl<'b> Search<'b> {
         Some(limit.since(CyclePoint::default()))
     }
 
-    /// When so many frames of a plan end.
+    /// The run of so many frames of a plan.
     ///
     /// # Errors
     /// [`PlanError::Stopped`] if nobody waits any more.
-    fn end(&self, plan: &Plan, frames: u32) -> Result<CyclePoint, PlanError> {
+    fn run(&self, plan: &Plan, frames: u32) -> Result<Timeline, PlanError> {
         let Self { board, costs, .. } = self;
         let frames = NonZeroU32::new(frames).unwrap_or(NonZeroU32::MIN);
         let options = Options { frames, ..self.options.clone() };
-        Ok(simulate::predict(plan, board, costs, &options)?.end())
+        simulate::predict(plan, board, costs, &options)
     }
 
     /// Keeps a plan if it is the fastest; whether it is known to fit flash, which is not looked at where
@@ -524,13 +531,14 @@ impl<'b> Search<'b> {
             }
         };
         let (timed, frames) = several.as_ref().map_or((&plan, 1), |(plan, frames)| (plan, *frames));
-        let end = self.end(timed, frames)?;
+        let run = self.run(timed, frames)?;
+        let written = merit::written(timed, &run, self.options.objective).unwrap_or_default();
         let best = self.fastest.as_ref().map(|best| best.key);
-        if best.is_some_and(|best| best <= (false, end)) {
+        if best.is_some_and(|best| best <= (false, written, run.end())) {
             return Ok(false);
         }
         let is_large = timed.image_bytes() > board.plan_bytes();
-        let key = (is_large, end);
+        let key = (is_large, written, run.end());
         if best.is_none_or(|best| key < best) {
             let made = Made::scheduled(static_layout.clone(), schedule, plan);
             let (lowered, depth_first) = (lowered.clone(), depth_first.to_vec());

@@ -7,6 +7,7 @@
 use super::aliasing_search::{Candidate, sparing};
 use super::alternatives::Alternatives;
 use super::auto::LEAST;
+use super::merit::Judged;
 use super::weights_in_sram::load_weights;
 use super::{Asked, Search, Strategy, Way};
 use crate::aliasing::Aliasing;
@@ -41,21 +42,20 @@ pub struct TradeOff {
 /// The fastest plan so far.
 struct Best {
     technique: &'static str,
-    end: CyclePoint,
+    judged: Judged,
     made: Made,
 }
 
 impl Best {
-    /// What is made least.
-    fn key(&self) -> (CyclePoint, Bytes) {
-        (self.end, arena(&self.made.plan))
+    fn is_better(&self, other: &Self, objective: Objective) -> bool {
+        self.judged.merit.is_better(&other.judged.merit, objective)
     }
 }
 
 impl TradeOff {
     /// Begins with the plan of the least arena, and what its search found.
-    pub fn new(least: Planned, search: &dyn Search, board: &Board) -> Self {
-        let alternatives = Alternatives::of(&least, LEAST, board, Objective::Latency);
+    pub fn new(least: Planned, search: &dyn Search, board: &Board, options: &Options) -> Self {
+        let alternatives = Alternatives::of(&least, LEAST, board, options);
         let ways = search.ways();
         Self {
             least,
@@ -98,37 +98,38 @@ impl TradeOff {
         let budget = options.arena_on(board);
         let whole = Strategy::Auto.made(asked, candidate)?;
         let costs = self.costs.get_or_insert_with(|| CostCache::on(board));
-        let end =
-            |plan: &Plan| Ok::<_, PlanError>(simulate::predict(plan, board, costs, options)?.end());
-        let ends = end(&whole.plan)?;
-        let brought = end(&brought(&whole.plan))?;
-        self.unlimited = Some(self.unlimited.map_or(ends, |other| other.min(ends)));
-        self.bound = Some(self.bound.map_or(brought, |other| other.min(brought)));
-        let mut plans = Vec::with_capacity(2);
-        if let Some(kept) = load_weights(&whole, board, costs, budget) {
-            plans.push((end(&kept.plan)?, kept));
-        }
-        plans.push((ends, whole));
-        for (end, made) in plans {
+        let judged = |made: Made| {
             let plan = &made.plan;
             let fits = arena(plan) <= budget && plan.image_bytes() <= board.plan_bytes();
-            self.alternatives.note(technique, &made, (end, fits), options);
-            let new = Best { technique, end, made };
-            if fits && self.best.as_ref().is_none_or(|best| new.key() < best.key()) {
+            let judged = Judged::predicted(plan, fits, costs, (board, options))?;
+            Ok::<_, PlanError>(Best { technique, judged, made })
+        };
+        let brought = simulate::predict(&brought(&whole.plan), board, costs, options)?.end();
+        let kept = load_weights(&whole, board, costs, budget).map(judged).transpose()?;
+        let whole = judged(whole)?;
+        let ends = whole.judged.end;
+        self.unlimited = Some(self.unlimited.map_or(ends, |other| other.min(ends)));
+        self.bound = Some(self.bound.map_or(brought, |other| other.min(brought)));
+        for new in kept.into_iter().chain([whole]) {
+            let merit = &new.judged.merit;
+            self.alternatives.note(technique, &new.made.recipe, merit);
+            let is_better = |best: &Best| new.is_better(best, options.objective);
+            if merit.fits && self.best.as_ref().is_none_or(is_better) {
                 self.best = Some(new);
             }
         }
         Ok(())
     }
 
-    /// Whether no plan is faster: all that the fastest reads lies in SRAM.
-    pub fn is_fastest(&self) -> bool {
-        self.best.as_ref().zip(self.bound).is_some_and(|(best, bound)| best.end <= bound)
+    /// Whether no plan is better: all that the fastest reads lies in SRAM.
+    pub fn is_best(&self, objective: Objective, board: &Board) -> bool {
+        let limit = self.best.as_ref().and_then(|best| best.judged.limit(objective, board));
+        limit.zip(self.bound).is_some_and(|(limit, bound)| limit <= bound)
     }
 
     /// Whether the fastest plan is slower than one would be for which there is no room.
     pub fn is_slowed(&self) -> bool {
-        let best = self.best.as_ref().map_or(self.least.timeline.end(), |best| best.end);
+        let best = self.best.as_ref().map_or(self.least.timeline.end(), |best| best.judged.end);
         self.unlimited.is_some_and(|unlimited| unlimited < best)
     }
 
@@ -145,21 +146,22 @@ impl TradeOff {
         let least = self.least.report.peak_sram_bytes;
         let budget = options.arena_on(board);
         let costs = self.costs.unwrap_or_else(|| CostCache::on(board));
-        let (technique, end) = (LEAST, self.least.timeline.end());
-        let mut best = Best { technique, end, made: self.least.made() };
+        let (technique, objective) = (LEAST, options.objective);
+        let judged = Judged::told(&self.least, board, options);
+        let mut best = Best { technique, judged, made: self.least.made() };
         // With few bytes for activations there is more room for weights.
         let kept = load_weights(&best.made, board, &costs, budget);
         let kept = kept.filter(|kept| kept.plan.image_bytes() <= board.plan_bytes());
         let kept = match kept {
             Some(made) => {
-                let end = simulate::predict(&made.plan, board, &costs, options)?.end();
-                self.alternatives.note(technique, &made, (end, true), options);
-                Some(Best { technique, end, made })
+                let judged = Judged::predicted(&made.plan, true, &costs, (board, options))?;
+                self.alternatives.note(technique, &made.recipe, &judged.merit);
+                Some(Best { technique, judged, made })
             }
             None => None,
         };
         for other in self.best.into_iter().chain(kept) {
-            if other.key() < best.key() {
+            if other.is_better(&best, objective) {
                 best = other;
             }
         }

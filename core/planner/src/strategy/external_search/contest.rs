@@ -3,10 +3,11 @@
 use crate::costs::CostCache;
 use crate::recipe::Made;
 use crate::strategy::alternatives::Alternatives;
+use crate::strategy::merit::Judged;
 use crate::strategy::stream::Keep;
 use crate::strategy::weights_in_sram::load_weights;
 use crate::strategy::{Asked, Strategy, sizes};
-use crate::{Objective, Options, PlanError, simulate};
+use crate::{Objective, PlanError};
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
 use tilewright_report::Alternative;
@@ -27,8 +28,8 @@ pub struct Best {
     pub technique: String,
     /// The plan.
     pub made: Made,
-    /// When it ends.
-    pub end: CyclePoint,
+    /// When it ends, and what it is compared by.
+    pub judged: Judged,
     /// The frames that it is the best for.
     pub frames: u32,
 }
@@ -60,73 +61,69 @@ impl Contest {
 
     /// What ends then or later is not the best; nothing if that is not decided by time.
     pub fn limit(&self, asked: &Asked<'_>) -> Option<CyclePoint> {
-        let Options { objective, frames, .. } = asked.options;
-        let best = self.best.as_ref().filter(|best| best.frames == frames.get());
-        best.filter(|_| *objective == Objective::Latency).map(|best| best.end)
+        let Asked { board, options, .. } = *asked;
+        let best = self.best.as_ref().filter(|best| best.frames == options.frames.get())?;
+        best.judged.limit(options.objective, board)
     }
 
-    /// When a plan ends, if SRAM and external memories hold it.
+    /// The run of a plan, if SRAM and external memories hold it.
     ///
     /// # Errors
     /// [`PlanError::Stopped`] if nobody waits any more.
-    pub fn end(&self, plan: &Plan, asked: &Asked<'_>) -> Result<Option<CyclePoint>, PlanError> {
+    pub fn judged(&self, plan: &Plan, asked: &Asked<'_>) -> Result<Option<Judged>, PlanError> {
         let Asked { board, options, .. } = *asked;
         let fits = plan.space(Space::Arena) <= options.arena_on(board)
             && too_small(plan, board, Bytes(0)).is_none();
         if !fits {
             return Ok(None);
         }
-        Ok(Some(simulate::predict(plan, board, &self.costs, options)?.end()))
+        Judged::predicted(plan, true, &self.costs, (board, options)).map(Some)
     }
 
-    /// Keeps a plan if it fits and is the best; when it ends, if it fits.
+    /// Keeps a plan if it fits and is the best; whether it fits.
     ///
     /// # Errors
-    /// As [`Self::end`].
-    pub fn tried(
-        &mut self,
-        made: &Made,
-        asked: &Asked<'_>,
-    ) -> Result<Option<CyclePoint>, PlanError> {
-        let Some(end) = self.end(&made.plan, asked)? else { return Ok(None) };
-        Ok(self.consider(made, end, asked)?.then_some(end))
+    /// As [`Self::judged`].
+    pub fn tried(&mut self, made: &Made, asked: &Asked<'_>) -> Result<bool, PlanError> {
+        let Some(judged) = self.judged(&made.plan, asked)? else { return Ok(false) };
+        self.consider(made, judged, asked)
     }
 
-    /// Keeps a plan that ends then, if flash holds it and it is the best; whether flash does.
+    /// Keeps a plan of such a run, if flash holds it and it is the best; whether flash does.
     ///
     /// # Errors
-    /// As [`Self::end`].
+    /// As [`Self::judged`].
     pub fn consider(
         &mut self,
         made: &Made,
-        end: CyclePoint,
+        judged: Judged,
         asked: &Asked<'_>,
     ) -> Result<bool, PlanError> {
         let Asked { board, options, .. } = *asked;
+        if !made.plan.image_fits(board.plan_bytes()) {
+            return Ok(false);
+        }
         let frames = options.frames.get();
         let known = match &self.best {
-            Some(best) if best.frames == frames => Some((&best.made.plan, best.end)),
-            Some(best) => self.end(&best.made.plan, asked)?.map(|end| (&best.made.plan, end)),
+            Some(best) if best.frames == frames => Some(best.judged),
+            Some(best) => self.judged(&best.made.plan, asked)?,
             None => None,
         };
-        let fits = made.plan.image_fits(board.plan_bytes());
-        if fits {
-            self.alternatives.note(&self.technique, made, (end, fits), options);
-        }
-        let is_better = |known| key(&made.plan, end, options) < known;
-        if fits && known.is_none_or(|(plan, end)| is_better(key(plan, end, options))) {
+        let Judged { merit, .. } = &judged;
+        self.alternatives.note(&self.technique, &made.recipe, merit);
+        if known.is_none_or(|known| merit.is_better(&known.merit, options.objective)) {
             let made = of_auto(made.clone(), board);
             let technique = self.technique.clone();
-            self.best = Some(Best { technique, made, end, frames });
+            self.best = Some(Best { technique, made, judged, frames });
         }
-        Ok(fits)
+        Ok(true)
     }
 
     /// Keeps a plan with weights in what it leaves of SRAM, if that is the best: beside copies from a card, of the largest
     /// of the [sizes] that the budget holds, since what a little more holds may take longer.
     ///
     /// # Errors
-    /// As [`Self::end`].
+    /// As [`Self::judged`].
     pub fn fill(&mut self, made: &Made, asked: &Asked<'_>) -> Result<(), PlanError> {
         let Asked { board, options, .. } = *asked;
         let budget = options.arena_on(board);
@@ -134,7 +131,7 @@ impl Contest {
             Bytes(0) => Some(budget),
             _ => sizes::within(budget, board).next(),
         };
-        if let Some(size) = size.filter(|_| options.objective == Objective::Latency)
+        if let Some(size) = size.filter(|_| options.objective != Objective::Memory)
             && let Some(kept) = load_weights(made, board, &self.costs, size)
         {
             self.tried(&kept, asked)?;
@@ -156,7 +153,7 @@ pub struct Keeping<'c, 'a> {
 
 impl Keep for Keeping<'_, '_> {
     fn keep(&mut self, made: &Made) -> Result<(), PlanError> {
-        if self.contest.tried(made, self.asked)?.is_some() {
+        if self.contest.tried(made, self.asked)? {
             self.contest.fill(made, self.asked)?;
         }
         Ok(())
@@ -177,14 +174,6 @@ impl Keep for Keeping<'_, '_> {
 pub fn of_auto(Made { recipe, plan }: Made, board: &Board) -> Made {
     let (board, strategy) = (board.id.clone(), Strategy::Auto.name().to_owned());
     Made { recipe, plan: Plan { board, strategy, ..plan } }
-}
-
-/// What is made least.
-fn key(plan: &Plan, end: CyclePoint, options: &Options) -> (Bytes, CyclePoint) {
-    match options.objective {
-        Objective::Latency => (Bytes(0), end),
-        Objective::Memory => (plan.space(Space::Arena), end),
-    }
 }
 
 /// The external memory that a plan takes more of than the board has, of flash by more than `spare`; RAM first.

@@ -4,6 +4,7 @@ use super::contest::{Contest, too_small};
 use super::division::Division;
 use crate::recipe::Made;
 use crate::strategy::Asked;
+use crate::strategy::merit::Judged;
 use crate::strategy::overlay;
 use crate::strategy::overlay::partition::TileSizes;
 use crate::strategy::spill::{Spill, Spiller};
@@ -74,7 +75,7 @@ impl Dividing {
             return Some(first);
         }
         let Fastest { end, division, moving, .. } = self.fastest.as_ref()?;
-        let best = contest.best().map_or(*end, |best| best.end);
+        let best = contest.best().map_or(*end, |best| best.judged.end);
         if self.near.len() >= MOST_NEAR || !divider.is_close(*end, best) {
             return None;
         }
@@ -129,12 +130,13 @@ impl Divider {
             let moving = overlay::moving(&made.plan);
             let (how, stop) = ((beside, what), &options.stop);
             let made = overlay::overlay_beside(made, board, sram, how, &mut self.tiles, stop)?;
-            let Some(end) = contest.end(&made.plan, asked)? else { break };
+            let Some(judged) = contest.judged(&made.plan, asked)? else { break };
+            let Judged { end, .. } = judged;
             let fastest = dividing.fastest.as_ref().map_or(CyclePoint(u64::MAX), |f| f.end);
             if !self.is_close(end, fastest) {
                 break;
             }
-            let fits = contest.consider(&made, end, asked)?;
+            let fits = contest.consider(&made, judged, asked)?;
             let taken = self.flash.map(|_| made.plan.image_bytes().0 + limit.0 / SPARE);
             if fits && end < fastest {
                 dividing.fastest = Some(Fastest { made, end, division, moving });

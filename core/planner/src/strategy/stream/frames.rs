@@ -58,7 +58,7 @@ pub fn plan(
             let Some((schedule, plan)) = several else { continue };
             let fits = plan.image_bytes() <= board.plan_bytes()
                 && plan.space(Space::ExternalRam).0 <= search.external();
-            let end = search.end(&plan, frames)?;
+            let end = search.run(&plan, frames)?.end();
             if fits && best.as_ref().is_none_or(|(known, ..)| end < *known) {
                 best = Some((end, schedule, plan));
             }
