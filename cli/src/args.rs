@@ -3,6 +3,7 @@
 pub mod board;
 mod check;
 pub mod explore;
+mod image;
 mod papers;
 mod train;
 mod values;
@@ -19,6 +20,7 @@ use tilewright_planner::Strategy;
 use tilewright_report::{Integrity, Kernels, Objective, Outputs, Packing, PlanSettings, choice};
 
 pub use check::Check;
+pub use image::Image;
 pub use papers::Papers;
 pub use train::Train;
 pub use values::Limits;
@@ -74,7 +76,7 @@ pub enum Command {
     /// Run a model with every strategy and compare layer by layer with the reference; or, with
     /// --float, compare the int8 model with the float one
     Verify(Verify),
-    /// Write the image to flash: ELF, BIN, HEX, and what goes with them
+    /// Write the image to flash: ELF, BIN, HEX, and what goes with them; or a C library for your own firmware
     Image(Image),
     /// Find, flash, run and measure the board on your desk
     #[command(subcommand)]
@@ -497,26 +499,6 @@ pub struct Verify {
     pub input: Option<PathBuf>,
     #[command(flatten)]
     pub json: Json,
-}
-
-#[derive(Debug, Args)]
-pub struct Image {
-    #[command(flatten)]
-    pub on: OnBoard,
-    /// Strategy
-    #[arg(long, default_value = "resident")]
-    pub strategy: Strategy,
-    /// Another model for the same image and arena, a file or zoo:NAME, planned with the same options; may be repeated.
-    /// One runs at a time, and which one is said on the console
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["recipe", "exits", "frames"])]
-    pub with: Vec<PathBuf>,
-    #[command(flatten)]
-    pub from: FromRecipe,
-    #[command(flatten)]
-    pub checked: Checked,
-    /// Folder to write to; made if it is missing
-    #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
 }
 
 /// Find the order of operators that needs the least memory, and offsets for its tensors.

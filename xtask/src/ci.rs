@@ -68,6 +68,11 @@ pub fn ci(project: &Project) -> Result<bool> {
                 return Ok(false);
             }
         }
+        for library in &build::LIBRARIES {
+            if !clippy(project, Workspace::Firmware, &library.arguments())? {
+                return Ok(false);
+            }
+        }
         Ok(true)
     });
 

@@ -2,7 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use tilewright_app::{Diagnostic, PackagedFile, bytes_of, checked_plan, package, plan_file};
+use tilewright_app::{
+    Diagnostic, PackagedFile, PlanFile, Prepared, bytes_of, checked_plan, library, package,
+    plan_file,
+};
+use tilewright_board::Board;
 use tilewright_plan::Space;
 use tilewright_planner::{Integrity, Options};
 use tilewright_runner::{Dist, Native};
@@ -39,15 +43,11 @@ pub fn image(options: &Image) -> Result<Said, Diagnostic> {
     let plan = plan_file(planned, model, &board, integrity, &host)?;
     drop(teller);
     let stem = load::stem(&options.on.quantised.file)?;
-    let mut stores = Vec::new();
-    if !plan.external_flash().is_empty() {
-        stores.push((Space::ExternalFlash, plan.external_flash().to_vec()));
-    }
-    if !plan.card().is_empty() {
-        stores.push((Space::Card, plan.card().to_vec()));
-    }
-    let (firmware, input) = (dist.firmware(&board.id)?, bytes_of(&prepared.first));
-    let written = package(&stem, &board, &firmware, plan.bytes(), &stores, &input)?;
+    let written = if options.library {
+        library(&stem, &board, &dist.library(board.core.kind)?, &plan)?
+    } else {
+        with_firmware(&stem, &board, &dist, &plan, &prepared)?
+    };
     let places: Vec<PathBuf> = written.iter().map(|file| options.output.join(&file.name)).collect();
     let paths: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
     outputs::apart(&paths, &load::files(&options.on.quantised))?;
@@ -58,6 +58,25 @@ pub fn image(options: &Image) -> Result<Said, Diagnostic> {
         outputs::write(place, readers, &file.bytes)?;
     }
     Ok(Said::well(said(&options.output, &written)))
+}
+
+/// The plan with the board's own firmware.
+fn with_firmware(
+    stem: &str,
+    board: &Board,
+    dist: &Dist,
+    plan: &PlanFile,
+    prepared: &Prepared,
+) -> Result<Vec<PackagedFile>, Diagnostic> {
+    let mut stores = Vec::new();
+    if !plan.external_flash().is_empty() {
+        stores.push((Space::ExternalFlash, plan.external_flash().to_vec()));
+    }
+    if !plan.card().is_empty() {
+        stores.push((Space::Card, plan.card().to_vec()));
+    }
+    let (firmware, input) = (dist.firmware(&board.id)?, bytes_of(&prepared.first));
+    package(stem, board, &firmware, plan.bytes(), &stores, &input)
 }
 
 fn said(folder: &Path, written: &[PackagedFile]) -> String {

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "alloc")]
 mod aligned;
+mod demand;
 mod error;
 #[cfg(feature = "alloc")]
 mod frames;
@@ -17,6 +18,7 @@ mod tables;
 
 #[cfg(feature = "alloc")]
 pub use aligned::AlignedBytes;
+pub use demand::Demand;
 pub use error::ImageError;
 #[cfg(feature = "alloc")]
 pub use frames::{FrameTooLong, arrivals, input_frame, input_frames, input_views, limit_frame};

@@ -1,4 +1,4 @@
-//! Where built things lie: `dist/firmware`, `dist/bin`, `dist/page`.
+//! Where built things lie: `dist/firmware`, `dist/library`, `dist/bin`, `dist/page`.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -6,8 +6,8 @@ use std::fs::{self, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tilewright_app::{Blame, Diagnostic};
-use tilewright_board::{Board, Support};
+use tilewright_app::{Blame, Diagnostic, archive_name};
+use tilewright_board::{Board, CoreKind, Support};
 
 /// Names the folder if it lies elsewhere.
 pub const VARIABLE: &str = "TILEWRIGHT_DIST";
@@ -165,6 +165,18 @@ impl Dist {
         let bytes = Arc::new(bytes);
         read.insert(board.to_owned(), Arc::clone(&bytes));
         Ok(bytes)
+    }
+
+    /// The static library of the runtime for a core.
+    ///
+    /// # Errors
+    /// If it has not been built or cannot be read.
+    pub fn library(&self, core: CoreKind) -> Result<Vec<u8>, Diagnostic> {
+        let path = self.root.join("library").join(archive_name(core));
+        fs::read(&path).map_err(|error| {
+            let what = format!("The library for the {}", core.id());
+            self.lacks(&what, format!("{what} cannot be read: {error}."), &path)
+        })
     }
 
     /// The emulator's worker program.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -117,14 +118,29 @@ pub fn build(project: &Project) -> Result<()> {
 /// Compiles a board's firmware and the programs beside it, or the firmware with small kernels.
 fn compile(project: &Project, program: &Program, is_small: bool, paths: &Remapped) -> Result<()> {
     let mut command = project.cargo(Workspace::Firmware, "build");
-    command.args(program.arguments()).arg("--config").arg(rustflags(&program.target, paths)?);
+    command.args(program.arguments());
+    settle(&mut command, project, &program.target, paths)?;
     if is_small {
         command.args(["--bin", &program.name, "--features", SMALL, "--config", SMALL_KERNELS]);
     }
-    // These would replace the flags above and let this machine's paths into the firmware.
-    command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    rustc::wrap(&mut command, project);
     process::visible(&mut command)
+}
+
+/// Keeps this machine's paths out of what a cargo command builds for a target.
+///
+/// # Errors
+/// When a path is no Unicode text.
+pub fn settle(
+    command: &mut Command,
+    project: &Project,
+    target: &str,
+    paths: &Remapped,
+) -> Result<()> {
+    command.arg("--config").arg(rustflags(target, paths)?);
+    // These would replace the flags above.
+    command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    rustc::wrap(command, project);
+    Ok(())
 }
 
 impl Program {

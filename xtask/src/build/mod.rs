@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! dist/firmware/<board>.elf, manifest.json    dist/bin/tilewright-worker    dist/page/
+//! dist/library/libtilewright-<core>.a         the C library
 //! dist/clock/<board>.elf                      what measures a board's core
 //! dist/bring-up/<board>.elf                   what tests a new board
 //! dist/js/                                    the JavaScript package
@@ -14,6 +15,7 @@ pub mod files;
 mod firmware;
 mod js;
 mod lessons;
+mod library;
 mod offline;
 mod page;
 mod paths;
@@ -21,6 +23,7 @@ mod rustc;
 mod wasm;
 
 pub use firmware::programs;
+pub use library::ALL as LIBRARIES;
 pub use rustc::become_rustc;
 
 use anyhow::Result;
@@ -37,6 +40,8 @@ use crate::setup::{self, Need};
 pub enum Part {
     /// The boards' firmware
     Firmware,
+    /// The C library for firmware of one's own
+    Library,
     /// The emulator's worker process
     Worker,
     /// The page (and the firmware, which it offers for download)
@@ -93,10 +98,15 @@ pub fn build(project: &Project, only: &[Part], selection: Selection) -> Result<(
     let _lock = Lock::take(&project.dist(), "building")?;
 
     let firmware = wants(Part::Firmware) || (page && is_small);
-    let steps = [firmware, wants(Part::Worker), has_wasm, wants(Part::Server), page, package];
+    let is_library = wants(Part::Library);
+    let steps =
+        [firmware, is_library, wants(Part::Worker), has_wasm, wants(Part::Server), page, package];
     let mut progress = Progress::of("build", steps.into_iter().filter(|step| *step).count());
     if firmware {
         progress.step("firmware", || firmware::build(project))?;
+    }
+    if is_library {
+        progress.step("C library", || library::build(project))?;
     }
     if wants(Part::Worker) {
         progress.step("worker", || worker(project))?;

@@ -59,6 +59,7 @@ const TABLE: &[(&str, May)] = &[
         ]),
     ),
     ("runtime", May::Only(&["plan", "kernels"])),
+    ("library", May::Only(&["plan", "runtime"])),
     ("protocol", May::Only(&["report"])),
     ("cores", May::Only(&["board"])),
     ("devices", May::Only(&["board"])),
@@ -83,7 +84,7 @@ const TABLE: &[(&str, May)] = &[
 
 /// What a board crate may depend on: what boards share, which stands beside them, and `plan`, the
 /// value that it hands to the runtime.
-const FIRMWARE: &[&str] = &["board-support", "stm32", "runtime", "plan", "seal"];
+const FIRMWARE: &[&str] = &["board-support", "stm32", "runtime", "plan", "seal", "library"];
 /// What a board crate's build script may depend on besides: it writes the linker's memory map.
 const FIRMWARE_BUILD: &[&str] = &["board"];
 

@@ -11,7 +11,9 @@
 //! | wasm-opt | npm's `binaryen` | small WASM programs: all commands but `serve` |
 //! | cmake, pkg-config, libclang | Debian | worker |
 //! | Chromium and its driver | Debian | browser tests |
+//! | a C compiler for Arm, cmake | Debian | tests of the C library |
 
+mod arm_compiler;
 pub mod browser;
 mod cached;
 mod cargo_deny;
@@ -40,14 +42,22 @@ pub enum Need {
     Worker,
     /// Chromium and its driver.
     Browser,
+    /// A C compiler for Arm and cmake, with which the C library's example is compiled.
+    ArmCompiler,
     /// cargo-deny, which checks packages.
     CargoDeny,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Rust, Self::Worker, Self::Browser, Self::WasmOpt, Self::CargoDeny];
+    pub const ALL: [Self; 6] = [
+        Self::Rust,
+        Self::Worker,
+        Self::Browser,
+        Self::ArmCompiler,
+        Self::WasmOpt,
+        Self::CargoDeny,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -55,6 +65,7 @@ impl Need {
             Self::WasmOpt => "wasm-opt",
             Self::Worker => "the worker's build tools",
             Self::Browser => "Chromium and its driver",
+            Self::ArmCompiler => "a C compiler for Arm",
             Self::CargoDeny => "cargo-deny",
         }
     }
@@ -65,6 +76,7 @@ impl Need {
             Self::WasmOpt => Ok(wasm_opt::present(project)),
             Self::Worker => Ok(worker::packages(project).is_empty()),
             Self::Browser => Ok(browser::find(project).is_some()),
+            Self::ArmCompiler => Ok(arm_compiler::packages(project).is_empty()),
             Self::CargoDeny => Ok(cargo_deny::present(project)),
         }
     }
@@ -74,6 +86,7 @@ impl Need {
         match self {
             Self::Worker => worker::packages(project),
             Self::Browser => browser::packages(project),
+            Self::ArmCompiler => arm_compiler::packages(project),
             Self::WasmOpt => wasm_opt::packages(project),
             Self::Rust | Self::CargoDeny => Vec::new(),
         }
@@ -85,7 +98,7 @@ impl Need {
             Self::WasmOpt => wasm_opt::install(project),
             Self::CargoDeny => cargo_deny::install(project),
             // Debian's packages are all there is to them.
-            Self::Worker | Self::Browser => Ok(()),
+            Self::Worker | Self::Browser | Self::ArmCompiler => Ok(()),
         }
     }
 }
