@@ -51,7 +51,7 @@ pub fn write(
     })?;
     outputs.put(files.film.as_deref(), || {
         let (planned, schedule) = one()?;
-        let film = with_pictures(planned, schedule, |pictured| film_svg(pictured));
+        let film = with_pictures(planned, schedule, film_svg);
         film.ok_or_else(|| {
             let what = "There is no film: the plan has no steps that could run.";
             Diagnostic::new(Blame::BadInput, what, "--film", "Choose a strategy whose plan runs.")
