@@ -3,6 +3,7 @@
 pub mod catalogue;
 pub mod cells;
 pub mod compare;
+pub mod decode;
 pub mod desk;
 pub mod energy_and_wear;
 pub mod explore;
