@@ -9,6 +9,7 @@ pub mod energy_and_wear;
 pub mod explore;
 pub mod figures;
 pub mod film;
+pub mod findings;
 pub mod firmware;
 #[cfg(test)]
 pub(crate) mod fixture;

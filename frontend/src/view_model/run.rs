@@ -1,9 +1,12 @@
 //! Results of a run beside the reference.
 
+use std::fmt::Write;
+
 use tilewright_board::Board;
 use tilewright_plan::Micros;
 use tilewright_report::{Kind, Mode, OutputValues, PREDICTION_MAY_BE_OFF, over_prediction};
 
+use super::decode::Picture;
 use super::energy_and_wear::{energy, energy_fact};
 use super::figures;
 use super::overview::Fact;
@@ -60,16 +63,21 @@ pub fn scores(
         .collect()
 }
 
-/// Whether the first input may be a picture: grey or in colours, with more than a few pixels.
+/// Size of the first input if it may be a picture: grey or in colours, with more than a few pixels.
 #[must_use]
-pub fn takes_pictures(plan: &PlanFacts) -> bool {
+pub fn input_picture(plan: &PlanFacts) -> Option<Picture> {
     let is_made =
         |tensor: usize| plan.memory.rows.iter().any(|row| row.writes.contains(&(tensor as u32)));
-    let input = plan.tensors.iter().enumerate().find(|(tensor, _)| !is_made(*tensor));
-    input.is_some_and(|(_, tensor)| {
-        let [height, width, channels] = tensor.shape;
-        height.min(width) >= 8 && matches!(channels, 1 | 3 | 4)
-    })
+    let (_, input) = plan.tensors.iter().enumerate().find(|(tensor, _)| !is_made(*tensor))?;
+    let [height, width, channels] = input.shape;
+    let is_picture = height.min(width) >= 8 && matches!(channels, 1 | 3 | 4);
+    is_picture.then_some(Picture { height, width })
+}
+
+/// Whether the first input may be a picture.
+#[must_use]
+pub fn takes_pictures(plan: &PlanFacts) -> bool {
+    input_picture(plan).is_some()
 }
 
 /// What emulated, and how long that took.
@@ -130,6 +138,36 @@ pub fn output_rows(
         }
     };
     outputs.iter().zip(&reference.outputs).enumerate().map(row).collect()
+}
+
+/// Values of an output that are written out.
+const SHOWN: usize = 512;
+
+/// The first values of an output, and how many more there are.
+#[must_use]
+pub fn shown_values(values: &[i8]) -> String {
+    let first: Vec<String> = values.iter().take(SHOWN).map(i8::to_string).collect();
+    match values.len().saturating_sub(SHOWN) {
+        0 => first.join(" "),
+        more => format!("{} … and {} more", first.join(" "), figures::grouped(more as u64)),
+    }
+}
+
+/// All values, a line for each place of each output: its row and column, then its channels.
+#[must_use]
+pub fn values_as_csv(outputs: &[OutputFacts], reference: &ReferenceFacts) -> String {
+    let mut text = "output,row,column,int8 of each channel\n".to_owned();
+    for (index, (output, values)) in outputs.iter().zip(&reference.outputs).enumerate() {
+        let [_, columns, channels] = output.shape.map(|size| size.max(1) as usize);
+        for (place, values) in values.chunks(channels).enumerate() {
+            let _ = write!(text, "{index},{},{}", place / columns, place % columns);
+            values.iter().for_each(|value| {
+                let _ = write!(text, ",{value}");
+            });
+            text.push('\n');
+        }
+    }
+    text
 }
 
 /// What was predicted for a run, in microseconds; nothing if no time was.
@@ -439,6 +477,17 @@ mod tests {
         let again = plan.outputs[0].clone();
         plan.outputs.push(again);
         assert!(!are_scores(&plan.outputs), "several outputs, as of detectors");
+    }
+
+    #[test]
+    fn values_are_shown_and_saved_as_they_are() {
+        assert_eq!(shown_values(&[-128, 0, 7]), "-128 0 7");
+        assert!(shown_values(&[1; 600]).ends_with("1 … and 88 more"));
+        let mut output = fixture::plan().outputs.remove(0);
+        output.shape = [1, 2, 2];
+        let reference = ReferenceFacts { name: String::new(), outputs: vec![vec![1, -2, 3, 4]] };
+        let csv = values_as_csv(&[output], &reference);
+        assert_eq!(csv, "output,row,column,int8 of each channel\n0,0,0,1,-2\n0,0,1,3,4\n");
     }
 
     #[test]
