@@ -10,6 +10,7 @@ use super::findings::Findings;
 use super::output_map::output_maps;
 use super::output_values::output_values;
 use super::slider::Slider;
+use super::trace::trace_chart;
 use crate::message::{OutputFacts, PlanFacts, ReferenceFacts};
 use crate::state::Outcome;
 use crate::view_model::decode::{Kind, kinds};
@@ -74,6 +75,7 @@ pub fn Outputs(props: &Props) -> Html {
                         threshold={percent} picture={props.picture.clone()} />
                 },
             } }
+            if let Some(trace) = &reference.trace { { trace_chart(outputs, trace) } }
             if kind != Kind::Classes {
                 { output_table(&output_rows(outputs, reference, board)) }
             }

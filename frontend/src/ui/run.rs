@@ -15,6 +15,7 @@ use super::outputs::Outputs;
 use super::panel::Panel;
 use super::parts::{kind_tag, trouble_box};
 use super::picture_input::PictureInput;
+use super::sound::Microphone;
 use crate::message::{Calibration, PlanFacts};
 use crate::session::ObjectUrl;
 use crate::state::{
@@ -22,7 +23,7 @@ use crate::state::{
 };
 use crate::view_model::figures;
 use crate::view_model::run::{
-    Agreement, agreement, checks, emulated_by, facts, frames, takes_pictures,
+    Agreement, agreement, checks, emulated_by, facts, frames, takes_pictures, takes_sounds,
 };
 use tilewright_report::Diagnostic;
 
@@ -54,7 +55,7 @@ pub struct Props {
     pub on: Callback<Event>,
     /// A file dialog gave this input.
     pub on_input: Callback<web_sys::FileList>,
-    /// A picture was drawn or taken: its name, and its bytes as a PNG file.
+    /// An input was drawn, taken or recorded: its name, and its bytes as a PNG or WAV file.
     pub on_picture: Callback<(String, Uint8Array)>,
 }
 
@@ -136,12 +137,15 @@ fn inputs(props: &Props) -> Html {
                     </span>
                 }
                 <label class="button">
-                    { icon(Glyph::Open) }{ "Own picture or .npy" }
-                    <input type="file" class="visually-hidden" accept=".npy,.bin,image/*"
+                    { icon(Glyph::Open) }{ "Own picture, sound or array" }
+                    <input type="file" class="visually-hidden" accept=".npy,.npz,.bin,image/*,audio/*"
                         data-testid="input-file" onchange={file_event(&props.on_input)} />
                 </label>
                 if props.plan.as_ref().is_some_and(|plan| takes_pictures(plan)) {
                     <PictureInput is_disabled={is_busy} on_picture={props.on_picture.clone()} />
+                }
+                if props.plan.as_ref().is_some_and(|plan| takes_sounds(plan)) {
+                    <Microphone is_disabled={is_busy} on_sound={props.on_picture.clone()} />
                 }
                 if samples.is_empty() {
                     <button type="button" class="button" data-testid="random-input"
@@ -154,6 +158,9 @@ fn inputs(props: &Props) -> Html {
             </div>
             if let Some(name) = &props.input.file {
                 <p class="muted detail">{ format!("Input: {name}") }</p>
+            }
+            if let Some(note) = props.input.reference.as_ref().and_then(|reference| reference.note.as_ref()) {
+                <p class="muted detail" data-testid="input-note">{ note }</p>
             }
         </fieldset>
     }

@@ -187,7 +187,7 @@ mod tests {
         outputs[1][row] = 40;
         outputs[0][row * 16 + 2] = 64;
         outputs[0][row * 16 + 3] = 32;
-        let reference = ReferenceFacts { name: String::new(), outputs };
+        let reference = ReferenceFacts { outputs, ..ReferenceFacts::default() };
         let size = Picture { height: 128, width: 128 };
         let sheet = sheet(Kind::BlazeFace, &facts(), &reference, size, 50);
         assert_eq!(sheet.words, "1 thing has a score of at least 50 %: 1 × face.");

@@ -34,5 +34,6 @@ pub mod steps;
 pub mod strategies;
 pub mod tiles;
 pub mod timeline;
+pub mod trace;
 pub mod what_fits;
 pub mod zoo;

@@ -66,18 +66,32 @@ pub fn scores(
 /// Size of the first input if it may be a picture: grey or in colours, with more than a few pixels.
 #[must_use]
 pub fn input_picture(plan: &PlanFacts) -> Option<Picture> {
-    let is_made =
-        |tensor: usize| plan.memory.rows.iter().any(|row| row.writes.contains(&(tensor as u32)));
-    let (_, input) = plan.tensors.iter().enumerate().find(|(tensor, _)| !is_made(*tensor))?;
-    let [height, width, channels] = input.shape;
+    let [height, width, channels] = inputs(plan).next()?;
     let is_picture = height.min(width) >= 8 && matches!(channels, 1 | 3 | 4);
     is_picture.then_some(Picture { height, width })
 }
 
-/// Whether the first input may be a picture.
+/// Whether the first input may be a picture and no features of a sound.
 #[must_use]
 pub fn takes_pictures(plan: &PlanFacts) -> bool {
-    input_picture(plan).is_some()
+    input_picture(plan).is_some() && !takes_sounds(plan)
+}
+
+/// Whether an input may be a sound's samples, filter channels or coefficients: as the importer reads them.
+#[must_use]
+pub fn takes_sounds(plan: &PlanFacts) -> bool {
+    inputs(plan).any(|shape| {
+        let sizes: Vec<u32> = shape.into_iter().filter(|size| *size > 1).collect();
+        matches!(*sizes.as_slice(), [40 | 490 | 1_960 | 4_000..=960_000] | [..=400, 10 | 13 | 40])
+    })
+}
+
+/// Shapes of what no layer makes.
+fn inputs(plan: &PlanFacts) -> impl Iterator<Item = [u32; 3]> {
+    let is_made =
+        |tensor: usize| plan.memory.rows.iter().any(|row| row.writes.contains(&(tensor as u32)));
+    let given = plan.tensors.iter().enumerate().filter(move |(tensor, _)| !is_made(*tensor));
+    given.map(|(_, tensor)| tensor.shape)
 }
 
 /// What emulated, and how long that took.
@@ -403,7 +417,11 @@ mod tests {
         plan.tensors[0].shape = [28, 28, 1];
         assert!(takes_pictures(&plan));
         plan.tensors[0].shape = [49, 10, 8];
-        assert!(!takes_pictures(&plan));
+        assert!(!takes_pictures(&plan) && !takes_sounds(&plan));
+        for shape in [[49, 10, 1], [1, 1, 1_960], [1, 3, 40], [1, 16_000, 1]] {
+            plan.tensors[0].shape = shape;
+            assert!(!takes_pictures(&plan) && takes_sounds(&plan), "{shape:?}");
+        }
     }
 
     use std::rc::Rc;
@@ -415,7 +433,7 @@ mod tests {
     use tilewright_report::{Difference, StackUse};
 
     fn reference() -> ReferenceFacts {
-        ReferenceFacts { name: "x.png".to_owned(), outputs: vec![vec![-128, 100, 27]] }
+        ReferenceFacts { outputs: vec![vec![-128, 100, 27]], ..ReferenceFacts::default() }
     }
 
     fn outcome(outputs: Vec<Vec<i8>>, comparison: Option<Comparison>) -> Outcome {
@@ -459,7 +477,7 @@ mod tests {
         (output.shape, output.scale, output.zero) = ([2, 2, 3], 0.5, -2);
         let row = |plan: &PlanFacts, values: Vec<i8>, board: Option<Vec<i8>>| {
             let board = board.map(|values| fixture::result(vec![values]).outputs);
-            let reference = ReferenceFacts { name: String::new(), outputs: vec![values] };
+            let reference = ReferenceFacts { outputs: vec![values], ..ReferenceFacts::default() };
             output_rows(&plan.outputs, &reference, board.as_deref().map(Vec::as_slice)).remove(0)
         };
         assert!(!are_scores(&plan.outputs), "a map");
@@ -485,7 +503,8 @@ mod tests {
         assert!(shown_values(&[1; 600]).ends_with("1 … and 88 more"));
         let mut output = fixture::plan().outputs.remove(0);
         output.shape = [1, 2, 2];
-        let reference = ReferenceFacts { name: String::new(), outputs: vec![vec![1, -2, 3, 4]] };
+        let reference =
+            ReferenceFacts { outputs: vec![vec![1, -2, 3, 4]], ..ReferenceFacts::default() };
         let csv = values_as_csv(&[output], &reference);
         assert_eq!(csv, "output,row,column,int8 of each channel\n0,0,0,1,-2\n0,0,1,3,4\n");
     }
