@@ -42,7 +42,7 @@ pub fn Findings(props: &Props) -> Html {
 fn drawing(props: &Props, sheet: &Sheet) -> Html {
     let Picture { height, width } = props.size;
     let side = f64::from(width.max(height));
-    let style = format!("aspect-ratio: {width} / {height}; font-size: {}px", side / 20.0);
+    let style = format!("aspect-ratio: {width} / {height}; font-size: {}px", side / 24.0);
     html! {
         <figure class="findings-picture">
             <div {style}>
@@ -90,7 +90,7 @@ fn box_table(sheet: &Sheet) -> Html {
                     <th scope="col" class="number">{ "Number" }</th>
                     <th scope="col">{ "Class" }</th>
                     <th scope="col" class="number">{ "Score" }</th>
-                    <th scope="col">{ "Width × height from left, top; pixels" }</th>
+                    <th scope="col">{ "Size and place, pixels" }</th>
                 </tr></thead>
                 <tbody>
                     { for sheet.boxes.iter().enumerate().map(|(index, row)| html! {

@@ -65,21 +65,24 @@ pub fn trace(outputs: &[OutputFacts], facts: &TraceFacts) -> Option<Trace> {
         label.cloned().unwrap_or_else(|| format!("class {class}"))
     };
     let decimal = |value: f32| figures::fixed(f64::from(value), 2);
-    let lines = order.iter().zip(DASHES).map(|((class, step, largest), dashes)| Line {
-        name: name(*class),
-        colour: channel_colour(*class),
-        dashes,
-        points: facts
-            .rows
-            .iter()
-            .enumerate()
-            .map(|(step, row)| {
-                [step as f64 / last, 1.0 - f64::from(value(row, *class) - least) / span]
-            })
-            .collect(),
-        most: decimal(*largest),
-        at: format!("{} s", figures::fixed(seconds(*step), 2)),
-    });
+    let lines =
+        order.iter().zip(DASHES).enumerate().map(|(index, ((class, step, largest), dashes))| {
+            Line {
+                name: name(*class),
+                colour: channel_colour(index),
+                dashes,
+                points: facts
+                    .rows
+                    .iter()
+                    .enumerate()
+                    .map(|(step, row)| {
+                        [step as f64 / last, 1.0 - f64::from(value(row, *class) - least) / span]
+                    })
+                    .collect(),
+                most: decimal(*largest),
+                at: format!("{} s", figures::fixed(seconds(*step), 2)),
+            }
+        });
     let lines: Vec<Line> = lines.collect();
     let first = lines.first()?;
     let words = format!(

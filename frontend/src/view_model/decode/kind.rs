@@ -80,7 +80,7 @@ impl Kind {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Classes => "classes",
-            Self::BlazeFace => "boxes: BlazeFace, MediaPipe",
+            Self::BlazeFace => "boxes: BlazeFace",
             Self::Fomo => "centroids: FOMO",
             Self::YoloObjectness => "boxes: YOLO 3, 5, 7",
             Self::Yolo => "boxes: YOLO 8 and later",
