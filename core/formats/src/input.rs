@@ -5,6 +5,7 @@ mod npz;
 mod png_file;
 pub mod sound;
 
+use crate::numbers::integer;
 use thiserror::Error;
 use tilewright_model::{DType, Data, Shape, Tensor};
 
@@ -205,7 +206,10 @@ fn from_pixels(tensor: &Tensor, values: Vec<f32>) -> Data {
     });
     match range {
         Some([least, largest]) if tensor.dtype == DType::I8 && (least < -0.25 || largest > 1.5) => {
-            let pixel = |value: &f32| ((value * 255.0).round() as i32 - 128).clamp(-128, 127) as i8;
+            let pixel = |value: &f32| {
+                i8::try_from(integer((value * 255.0).round()).clamp(0, 255) - 128)
+                    .unwrap_or_default()
+            };
             Data::I8(values.iter().map(pixel).collect())
         }
         _ => from_real(tensor, values),

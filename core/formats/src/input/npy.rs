@@ -2,6 +2,7 @@
 //!
 //! The format is a magic number, a version, and a header in the form of a Python dictionary.
 
+use crate::numbers::single;
 use thiserror::Error;
 
 /// First bytes of such a file.
@@ -103,7 +104,7 @@ pub fn parse(bytes: &[u8]) -> Result<NpyArray, NpyError> {
         }
         "|u1" | "u1" => NpyValues::U8(body.to_vec()),
         "|i1" | "i1" => NpyValues::I8(body.iter().map(|byte| byte.cast_signed()).collect()),
-        "<f8" | "=f8" => wide(body, |bytes| f64::from_le_bytes(bytes) as f32)?,
+        "<f8" | "=f8" => wide(body, |bytes| single(f64::from_le_bytes(bytes)))?,
         "<i8" | "=i8" => wide(body, |bytes| i64::from_le_bytes(bytes) as f32)?,
         "<i4" | "=i4" => wide(body, |bytes| i32::from_le_bytes(bytes) as f32)?,
         "<i2" | "=i2" => wide(body, |bytes| f32::from(i16::from_le_bytes(bytes)))?,

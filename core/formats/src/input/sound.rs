@@ -188,7 +188,7 @@ impl Listening {
     /// How the sound was read, in a sentence or two.
     #[must_use]
     pub fn words(&self) -> String {
-        let milliseconds = |step: usize| step as u32 * 1_000 / RATE;
+        let milliseconds = |step: usize| step * 1_000 / RATE as usize;
         let how = match self.front_end {
             FrontEnd::Samples { count } => format!("{count} samples at 16 kHz"),
             FrontEnd::Channels { frames, step } => format!(

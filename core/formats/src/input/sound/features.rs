@@ -3,6 +3,7 @@
 use std::f64::consts::PI;
 
 use super::fourier::Fourier;
+use crate::numbers::single;
 
 /// Values of a transform: windows of 480 samples fit.
 const SIZE: usize = 512;
@@ -24,7 +25,7 @@ fn triangles([low, high]: [f64; 2], rate: u32) -> Vec<Vec<(usize, f32)>> {
         let middle = low + spacing * (channel + 1) as f64;
         let weight = |bin: usize| {
             let at = mel(bin as f64 * f64::from(rate) / SIZE as f64);
-            (1.0 - (at - middle).abs() / spacing) as f32
+            single(1.0 - (at - middle).abs() / spacing)
         };
         // The first bin is what is constant.
         (1..=SIZE / 2).map(|bin| (bin, weight(bin))).filter(|(_, weight)| *weight > 0.0).collect()
@@ -35,7 +36,7 @@ fn triangles([low, high]: [f64; 2], rate: u32) -> Vec<Vec<(usize, f32)>> {
 fn hann(count: usize, shift: f64) -> Vec<f32> {
     let of = |index: usize| {
         let angle = 2.0 * PI * (index as f64 + shift) / count as f64;
-        (0.5 - 0.5 * libm::cos(angle)) as f32
+        single(0.5 - 0.5 * libm::cos(angle))
     };
     (0..count).map(of).collect()
 }
@@ -92,13 +93,13 @@ fn gained(signal: f32, noise: f32) -> f32 {
     let ratio = (f64::from(signal) * gain.min(MOST_GAIN).round() / 64.0).floor();
     let shrunk =
         if ratio < 8_192.0 { ratio * ratio / f64::from(1 << 20) } else { ratio / 64.0 - 64.0 };
-    shrunk.floor() as f32
+    single(shrunk.floor())
 }
 
 /// 64 times the natural logarithm.
 fn logarithm(value: f32) -> f32 {
     let value = f64::from(value) * 8.0;
-    if value > 1.0 { libm::round(libm::log(value) * 64.0).min(65_535.0) as f32 } else { 0.0 }
+    if value > 1.0 { single(libm::round(libm::log(value) * 64.0).min(65_535.0)) } else { 0.0 }
 }
 
 /// The first coefficients of the cosine transform of logarithmic channels, as MLPerf Tiny's training script computes them.
@@ -130,7 +131,7 @@ pub fn cepstra<'a>(
             })
             .collect();
         coefficients.extend(cosines.iter().map(|row| {
-            row.iter().zip(&channels).map(|(cosine, channel)| cosine * channel).sum::<f64>() as f32
+            single(row.iter().zip(&channels).map(|(cosine, channel)| cosine * channel).sum::<f64>())
         }));
     }
     coefficients

@@ -2,6 +2,8 @@
 
 use std::f64::consts::PI;
 
+use crate::numbers::single;
+
 #[derive(Clone, Copy, Default)]
 struct Complex {
     real: f32,
@@ -19,7 +21,7 @@ impl Fourier {
     pub fn new(size: usize) -> Self {
         let turn = |k: usize| {
             let angle = -2.0 * PI * k as f64 / size as f64;
-            Complex { real: libm::cos(angle) as f32, imaginary: libm::sin(angle) as f32 }
+            Complex { real: single(libm::cos(angle)), imaginary: single(libm::sin(angle)) }
         };
         Self { turns: (0..size / 2).map(turn).collect(), work: vec![Complex::default(); size] }
     }

@@ -29,6 +29,11 @@ fn wav(kind: u16, bits: u16, channels: u16, rate: u32, body: &[u8]) -> Vec<u8> {
 }
 
 /// A tone in 16-bit samples.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "small positive numbers"
+)]
 fn tone(hertz: f64, rate: u32, seconds: f64) -> Vec<u8> {
     let count = (f64::from(rate) * seconds) as usize;
     let at = |index: usize| {

@@ -2,6 +2,8 @@
 
 use std::f64::consts::PI;
 
+use crate::numbers::{single, whole};
+
 /// A sound with one channel; samples from −1 to 1.
 #[derive(Debug)]
 pub struct Sound {
@@ -60,7 +62,7 @@ fn sample(bytes: &[u8], is_float: bool) -> f32 {
         (&[a, b, c], _) => i32::from_le_bytes([0, a, b, c]) as f32 / 2_147_483_648.0,
         (&[a, b, c, d], false) => i32::from_le_bytes([a, b, c, d]) as f32 / 2_147_483_648.0,
         (&[a, b, c, d], true) => f32::from_le_bytes([a, b, c, d]),
-        (&[a, b, c, d, e, f, g, h], _) => f64::from_le_bytes([a, b, c, d, e, f, g, h]) as f32,
+        (&[a, b, c, d, e, f, g, h], _) => single(f64::from_le_bytes([a, b, c, d, e, f, g, h])),
         _ => 0.0,
     };
     if value.is_finite() { value.clamp(-1.0, 1.0) } else { 0.0 }
@@ -112,7 +114,7 @@ pub fn resampled(sound: &Sound, rate: u32) -> Vec<f32> {
     let [from, to] = [sound.rate, rate].map(f64::from);
     let share = (to / from).min(1.0);
     let reach = LOBES / share;
-    let count = (sound.samples.len() as f64 * to / from) as usize;
+    let count = whole(sound.samples.len() as f64 * to / from);
     let kernel = |distance: f64| {
         let at = distance * share;
         if at.abs() >= LOBES {
@@ -124,11 +126,10 @@ pub fn resampled(sound: &Sound, rate: u32) -> Vec<f32> {
     (0..count)
         .map(|index| {
             let place = index as f64 * from / to;
-            let first = (place - reach).max(0.0) as usize;
-            let last = ((place + reach) as usize + 1).min(sound.samples.len());
+            let first = whole(place - reach);
+            let last = (whole(place + reach) + 1).min(sound.samples.len());
             let part = sound.samples.get(first..last).unwrap_or_default().iter().zip(first..);
-            part.map(|(sample, at)| f64::from(*sample) * kernel(at as f64 - place)).sum::<f64>()
-                as f32
+            single(part.map(|(sample, at)| f64::from(*sample) * kernel(at as f64 - place)).sum())
         })
         .collect()
 }
