@@ -451,7 +451,7 @@ pub struct Run {
     pub with: Vec<PathBuf>,
     #[command(flatten)]
     pub from: FromRecipe,
-    /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
+    /// Input: a PNG picture, a WAV sound, a .npy or .npz array, or the raw int8 bytes; else the first sample
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     /// `full`, or `sampled`: of compute steps that run alike only the first is executed, for counts
@@ -494,7 +494,7 @@ pub struct Verify {
     /// float and int8 interpreters are compared with it, layer by layer, on at most 8 samples
     #[arg(long, conflicts_with_all = ["board", "input"])]
     pub float: bool,
-    /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
+    /// Input: a PNG picture, a WAV sound, a .npy or .npz array, or the raw int8 bytes; else the first sample
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     #[command(flatten)]

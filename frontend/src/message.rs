@@ -105,7 +105,7 @@ pub enum ImportRequest {
     /// Writes the float model in tiles, rows by columns, as an ONNX file. Buffers: as for
     /// [`ImportRequest::Open`].
     SaveTiled(ModelSource, Calibrating, String),
-    /// Decodes an input and runs the reference on it. Buffers: the file (PNG, npy or raw int8).
+    /// Decodes an input and runs the reference on it. Buffers: the file (PNG, WAV, npy, npz or raw int8).
     Input {
         /// Name of the file.
         name: String,
@@ -262,12 +262,29 @@ pub enum Calibration {
 }
 
 /// What the reference gives for an input.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReferenceFacts {
     /// Name of the input's file.
     pub name: String,
     /// The outputs, int8.
     pub outputs: Vec<Vec<i8>>,
+    /// How the file was made the input, where that is not plain.
+    pub note: Option<String>,
+    /// The answers over a sound that is longer than an input.
+    pub trace: Option<TraceFacts>,
+}
+
+/// The reference's answers at the steps over a sound.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TraceFacts {
+    /// Index of the output.
+    pub output: u32,
+    /// From one step to the next, in microseconds.
+    pub hop_us: f64,
+    /// Length of an input, in microseconds.
+    pub window_us: f64,
+    /// That output at each step, int8.
+    pub rows: Vec<Vec<i8>>,
 }
 
 /// What the planner is asked.

@@ -87,7 +87,7 @@ pub struct Run {
     pub at: AtPort,
     #[command(flatten)]
     pub flashing: Flashing,
-    /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else input.bin beside the image
+    /// Input: a PNG picture, a WAV sound, a .npy or .npz array, or the raw int8 bytes; else input.bin beside the image
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     /// Run the largest sub-network whose predicted latency meets this limit, such as 400ms, of an image made with --exits
@@ -110,7 +110,7 @@ pub struct Measure {
     pub checked: Checked,
     #[command(flatten)]
     pub at: AtPort,
-    /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
+    /// Input: a PNG picture, a WAV sound, a .npy or .npz array, or the raw int8 bytes; else the first sample
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     /// Write the image to the board before

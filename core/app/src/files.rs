@@ -151,7 +151,8 @@ pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>
 }
 
 /// An input file as int8 values for each of `tensors` (int8, quantised): for one tensor a PNG
-/// picture, a .npy array or raw int8 bytes; for several their raw bytes, one behind the other.
+/// picture, a WAV sound, a .npy or .npz array or raw int8 bytes; for several a .npz archive, or their raw bytes, one
+/// behind the other.
 ///
 /// # Errors
 /// If the file is none of these or has another size than the inputs.
@@ -161,6 +162,10 @@ pub fn inputs(name: &str, bytes: &[u8], tensors: &[Tensor]) -> Result<Vec<Data>,
         return data
             .map(|data| vec![data])
             .map_err(|error| wrong_input(name, sentence(&error.to_string())));
+    }
+    if input::is_archive(bytes) {
+        let data = input::several(tensors, bytes);
+        return data.map_err(|error| wrong_input(name, sentence(&error.to_string())));
     }
     let elements = |tensor: &Tensor| tensor.shape.elements().unwrap_or(0);
     int8_inputs(name, bytes, &tensors.iter().map(elements).collect::<Vec<_>>())
@@ -191,7 +196,7 @@ fn wrong_input(name: &str, error: String) -> Diagnostic {
         Blame::BadInput,
         error,
         name,
-        "Give a PNG picture or a .npy array of the input's shape, or the int8 bytes of all inputs, \
-         one behind the other.",
+        "Give a PNG picture, a WAV sound or a .npy or .npz array of the input's shape, or the int8 bytes \
+         of all inputs, one behind the other.",
     )
 }

@@ -1,8 +1,11 @@
-//! Inputs for models from files: pictures, NumPy arrays, raw int8.
+//! Inputs for models from files: pictures, sounds, NumPy arrays and archives of them, raw int8.
 
 mod npy;
+mod npz;
 mod png_file;
+pub mod sound;
 
+use crate::numbers::integer;
 use thiserror::Error;
 use tilewright_model::{DType, Data, Shape, Tensor};
 
@@ -15,7 +18,9 @@ const MOST_PADDING: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InputError {
     /// Neither a picture nor an array, nor raw bytes of the right number.
-    #[error("not an input: known are PNG pictures, NumPy arrays (.npy), and raw int8 of {0} bytes")]
+    #[error(
+        "not an input: known are PNG pictures, WAV sounds, NumPy arrays (.npy, .npz), and raw int8 of {0} bytes"
+    )]
     Unknown(usize),
     /// The picture cannot be decoded.
     #[error("the picture cannot be decoded: {0}")]
@@ -23,6 +28,12 @@ pub enum InputError {
     /// The array cannot be read.
     #[error("the array cannot be read: {0}")]
     Npy(#[from] NpyError),
+    /// The archive of arrays cannot be read.
+    #[error("the archive cannot be read: {0}")]
+    Archive(String),
+    /// The sound cannot be read.
+    #[error("the sound cannot be read: {0}")]
+    Sound(String),
     /// A value that is infinite or no number.
     #[error("value {index} of the array is {value}, but inputs are finite numbers")]
     NotFinite {
@@ -45,18 +56,28 @@ pub enum InputError {
 
 /// Reads one input for `tensor`, which is float, or int8 with its quantisation; layout NHWC.
 ///
-/// A PNG becomes pixel / 255: grey or colour as the tensor has 1, 3 or 4 channels; centred between
+/// A PNG becomes pixel / 255; for an int8 tensor whose values go beyond that (−1…1, 0…255, normalised), darkest to lightest
+/// becomes least to largest. It becomes grey or colour as the tensor has 1, 3 or 4 channels; centred between
 /// zeros where it is smaller by 8 pixels or less in both directions (28×28 in 32×32), else resized
 /// by area or linearly. A `.npy` holds the tensor's elements, or several samples of which the
 /// first is taken: floats as they are, unsigned bytes over 255, signed bytes as quantised values.
-/// Anything else of the tensor's size is raw int8.
+/// A `.npz` holds such arrays: that with the tensor's name is taken, else the first that fits. Of a WAV file the loudest
+/// part is taken. Anything else of the tensor's size is raw int8.
 ///
 /// # Errors
 /// If the bytes are none of these or do not fit the tensor. Never panics on any bytes.
 pub fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Data, InputError> {
     let count = tensor.shape.elements().unwrap_or(usize::MAX);
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        return Ok(from_real(tensor, png_file::read(tensor, bytes)?));
+        return Ok(from_pixels(tensor, png_file::read(tensor, bytes)?));
+    }
+    if sound::is_sound(bytes) {
+        let listening = sound::Listening::new(tensor, bytes)?;
+        return Ok(listening.input(tensor, listening.loudest()));
+    }
+    if bytes.starts_with(npz::MAGIC) {
+        let mut samples = samples(tensor, bytes)?;
+        return Ok(samples.swap_remove(0));
     }
     if bytes.starts_with(npy::MAGIC) {
         let array = npy::parse(bytes)?;
@@ -70,12 +91,42 @@ pub fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Data, InputError> {
     Err(InputError::Unknown(count))
 }
 
-/// All samples of a `.npy` file as inputs of `tensor`: its size must be a multiple of the tensor's,
+/// One input for each of several tensors, of the arrays of a `.npz` file: by their names, else in their order.
+///
+/// # Errors
+/// If it is no such archive, or an array does not fit.
+pub fn several(tensors: &[Tensor], bytes: &[u8]) -> Result<Vec<Data>, InputError> {
+    let arrays = npz::parse(bytes)?;
+    let one = |(index, tensor): (usize, &Tensor)| {
+        let named = arrays.iter().find(|named| named.name == tensor.name);
+        let named = named.or_else(|| arrays.get(index)).ok_or_else(|| InputError::Mismatch {
+            tensor: tensor.name.clone(),
+            takes: tensor.shape.to_string(),
+            given: format!("only {} arrays", arrays.len()),
+        })?;
+        Ok(from_array(tensor, &named.array)?.swap_remove(0))
+    };
+    tensors.iter().enumerate().map(one).collect()
+}
+
+/// Whether bytes may be a `.npz` file.
+#[must_use]
+pub fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(npz::MAGIC)
+}
+
+/// All samples of a `.npy` file, or of the array that fits in a `.npz` file, as inputs of `tensor`: its size must be a multiple of the tensor's,
 /// and with rank 4 its last dimensions the tensor's, or those with channels first.
 ///
 /// # Errors
 /// If the bytes are no such array.
 pub fn samples(tensor: &Tensor, bytes: &[u8]) -> Result<Vec<Data>, InputError> {
+    if is_archive(bytes) {
+        let arrays = npz::parse(bytes)?;
+        let fits = |array: &NpyArray| from_array(tensor, array).is_ok();
+        let array = npz::array_for(&arrays, &tensor.name, fits);
+        return from_array(tensor, array.ok_or(NpyError::Damaged("no arrays"))?);
+    }
     from_array(tensor, &npy::parse(bytes)?)
 }
 
@@ -142,6 +193,26 @@ fn from_real(tensor: &Tensor, values: Vec<f32>) -> Data {
     match (&tensor.quantisation, tensor.dtype) {
         (Some(quantisation), DType::I8) => Data::I8(quantisation.quantise(&values)),
         _ => Data::F32(values),
+    }
+}
+
+/// Pixels from 0 to 1. Where int8 stands for much less or more than that, the model was trained on another range: then all of
+/// int8 is used, as networks for pictures are quantised.
+fn from_pixels(tensor: &Tensor, values: Vec<f32>) -> Data {
+    let range = tensor.quantisation.as_ref().map(|quantisation| {
+        let scale = quantisation.scales.first().copied().unwrap_or(1.0);
+        let zero = quantisation.zero();
+        [-128 - zero, 127 - zero].map(|steps| scale * steps as f32)
+    });
+    match range {
+        Some([least, largest]) if tensor.dtype == DType::I8 && (least < -0.25 || largest > 1.5) => {
+            let pixel = |value: &f32| {
+                i8::try_from(integer((value * 255.0).round()).clamp(0, 255) - 128)
+                    .unwrap_or_default()
+            };
+            Data::I8(values.iter().map(pixel).collect())
+        }
+        _ => from_real(tensor, values),
     }
 }
 

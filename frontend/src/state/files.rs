@@ -8,7 +8,7 @@ use tilewright_report::Diagnostic;
 pub const MAX_FILE_BYTES: u64 = 512 << 20;
 
 /// What a file is, told from its name; in the order in which files are taken: weights before their
-/// model, a model before its samples, samples before pictures.
+/// model, a model before its samples, samples before inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// Weights that a model keeps beside itself.
@@ -18,16 +18,22 @@ pub enum FileKind {
     Samples,
     /// A picture: an input.
     Picture,
+    /// A sound: an input.
+    Sound,
 }
 
 impl FileKind {
+    const IN_ORDER: [Self; 5] =
+        [Self::Data, Self::Model, Self::Samples, Self::Picture, Self::Sound];
+
     /// Of a file with this name.
     #[must_use]
     pub fn of(name: &str) -> Self {
         let ending = name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase()).unwrap_or_default();
         match ending.as_str() {
             "png" | "jpg" | "jpeg" | "webp" | "gif" | "bmp" | "avif" => Self::Picture,
-            "npy" => Self::Samples,
+            "npy" | "npz" => Self::Samples,
+            "wav" | "mp3" | "ogg" | "oga" | "opus" | "m4a" | "aac" | "flac" | "weba" => Self::Sound,
             // What exporters name them; some write a file for each tensor.
             "data" | "bin" | "weights" | "weight" | "bias" => Self::Data,
             ending if ending.starts_with("onnx_data") => Self::Data,
@@ -41,6 +47,7 @@ impl FileKind {
             Self::Model => "models",
             Self::Samples => "files of samples",
             Self::Picture => "pictures",
+            Self::Sound => "sounds",
         }
     }
 }
@@ -60,7 +67,9 @@ const MOST_SAMPLE_FILES: usize = 512;
 /// If one cannot be, or they are too many or too large.
 pub fn check_samples(files: &[(String, u64)]) -> Result<(), Diagnostic> {
     let remedy = "Give .npy arrays whose first dimension counts the samples, or pictures.";
-    let is_other = |name: &str| matches!(FileKind::of(name), FileKind::Model | FileKind::Data);
+    let is_other = |name: &str| {
+        matches!(FileKind::of(name), FileKind::Model | FileKind::Data | FileKind::Sound)
+    };
     if let Some((name, _)) = files.iter().find(|(name, _)| is_other(name)) {
         return Err(trouble(format!("{name} holds no samples"), "", remedy));
     }
@@ -91,7 +100,7 @@ pub fn sort_out(files: &[(String, u64)]) -> Result<Vec<usize>, Diagnostic> {
         ));
     }
     let mut order = Vec::new();
-    for kind in [FileKind::Data, FileKind::Model, FileKind::Samples, FileKind::Picture] {
+    for kind in FileKind::IN_ORDER {
         let of_kind = |(_, (name, _)): &(usize, &(String, u64))| FileKind::of(name) == kind;
         let same: Vec<usize> = files.iter().enumerate().filter(of_kind).map(|(i, _)| i).collect();
         if same.len() > 1 && kind != FileKind::Data {
@@ -119,6 +128,7 @@ mod tests {
     fn a_model_goes_before_its_samples_and_its_input() {
         let files = named(&["7.PNG", "samples.npy", "net.onnx"]);
         assert_eq!(sort_out(&files), Ok(vec![2, 1, 0]));
+        assert_eq!(sort_out(&named(&["yes.WAV", "samples.npz", "net.tflite"])), Ok(vec![2, 1, 0]));
         assert_eq!(sort_out(&[]), Ok(Vec::new()));
     }
 
@@ -131,7 +141,7 @@ mod tests {
     #[test]
     fn samples_are_arrays_and_pictures_in_any_number_but_not_without_end() {
         assert_eq!(check_samples(&named(&["a.npy", "b.png", "c.png"])), Ok(()));
-        for other in ["net.onnx", "net.onnx.data"] {
+        for other in ["net.onnx", "net.onnx.data", "yes.wav"] {
             let trouble = check_samples(&named(&["a.npy", other])).unwrap_err();
             assert!(trouble.what.contains(other), "{trouble:?}");
         }

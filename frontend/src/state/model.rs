@@ -280,7 +280,7 @@ impl State {
     /// A file: a model, weights of one, samples to calibrate with, or an input.
     pub(super) fn file(&mut self, token: u32, name: String, effects: &mut Vec<Effect>) {
         match FileKind::of(&name) {
-            FileKind::Picture => self.input_file(token, name, effects),
+            FileKind::Picture | FileKind::Sound => self.input_file(token, name, effects),
             FileKind::Samples => self.calibrate(token, name, effects),
             FileKind::Data => self.data_file(token, name, effects),
             FileKind::Model => {

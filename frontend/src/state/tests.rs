@@ -111,7 +111,8 @@ pub(super) fn ready() -> State {
     let packaged = ImportReply::Packaged(Package { files: Vec::new(), steps: String::new() });
     state.update(Event::Imported(request_of(&packaging), Ok(packaged)));
     let outputs = vec![vec![1, 2, 3]];
-    let reference = ReferenceFacts { name: "7.png".to_owned(), outputs };
+    let reference =
+        ReferenceFacts { name: "7.png".to_owned(), outputs, ..ReferenceFacts::default() };
     state.update(Event::Imported(sample.unwrap(), Ok(ImportReply::Input(reference))));
     state.update(Event::Server(Server::Present {
         engine: String::new(),

@@ -229,7 +229,7 @@ impl Component for App {
                     on_images={self.on_images.clone()} on_open={ctx.link().callback(Msg::Made)} />
                 if self.is_dragging {
                     <div class="drop-overlay" data-testid="drop-overlay">
-                        <p>{ "Drop a model (.onnx, .tflite, or cells as .txt), samples (.npy) or a picture" }</p>
+                        <p>{ "Drop a model (.onnx, .tflite, or cells as .txt), samples (.npy, .npz), a picture or a sound" }</p>
                     </div>
                 }
             </div>

@@ -6,6 +6,7 @@ use web_sys::FileList;
 use yew::Callback;
 
 use super::picture::as_png;
+use super::sound::as_wav;
 use crate::message::trouble;
 use crate::session::link::text_of;
 use crate::state::{FileKind, check_images, check_samples, sort_out};
@@ -66,7 +67,10 @@ pub fn read_files(files: &FileList, purpose: Purpose, reader: &Callback<Read>) {
     });
 }
 
-/// A file's bytes; those of a picture as a PNG file.
+/// Longest sound that the browser decodes: what is decoded is much longer.
+const MOST_SOUND_BYTES: f64 = (32 << 20) as f64;
+
+/// A file's bytes; those of a picture as a PNG file, those of a sound as a WAV file.
 async fn read(file: &web_sys::File, name: &str) -> Result<Uint8Array, Diagnostic> {
     let is_foreign =
         FileKind::of(name) == FileKind::Picture && !name.to_lowercase().ends_with(".png");
@@ -79,6 +83,23 @@ async fn read(file: &web_sys::File, name: &str) -> Result<Uint8Array, Diagnostic
             )
         };
         return as_png(file).await.map_err(undecoded);
+    }
+    if FileKind::of(name) == FileKind::Sound && !name.to_lowercase().ends_with(".wav") {
+        if file.size() > MOST_SOUND_BYTES {
+            return Err(trouble(
+                format!("{name} is too long to be decoded here"),
+                "The page decodes sounds of at most 32 MiB.",
+                "Cut out a minute, or save it as WAV: of that the first minute is read.",
+            ));
+        }
+        let undecoded = |error| {
+            trouble(
+                format!("{name} is no sound that this browser can play"),
+                text_of(&error),
+                "Save it as WAV and give it again.",
+            )
+        };
+        return as_wav(file).await.map_err(undecoded);
     }
     let buffer = JsFuture::from(file.array_buffer()).await.map_err(|error| {
         trouble(

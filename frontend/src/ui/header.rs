@@ -162,7 +162,7 @@ fn model_picker(props: &Props) -> Html {
                 <label class="button icon-button" title="Open a model file">
                     { icon(Glyph::Open) }
                     <span class="visually-hidden">{ "Open a model file" }</span>
-                    <input type="file" class="visually-hidden" accept=".onnx,.tflite,.txt,.npy,.png,.data,.onnx_data,.bin,.weights" multiple={true}
+                    <input type="file" class="visually-hidden" accept=".onnx,.tflite,.txt,.npy,.npz,.png,.wav,.data,.onnx_data,.bin,.weights" multiple={true}
                         data-testid="open-file" onchange={file_event(&props.on_files)} />
                 </label>
             </div>

@@ -8,7 +8,7 @@ use yew::prelude::*;
 
 use super::choice::Choice;
 use crate::message::{OutputFacts, ReferenceFacts};
-use crate::view_model::output_map::{Shown, is_map, pixels, words};
+use crate::view_model::output_map::{Shown, is_map, legend, pixels, words};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -20,13 +20,16 @@ pub struct Props {
     pub picture: Option<AttrValue>,
 }
 
-/// The pictures of all outputs that are maps.
+/// The pictures of all outputs that are maps; of a segmentation, of those with several channels.
 pub fn output_maps(
     outputs: &[OutputFacts],
     reference: &Rc<ReferenceFacts>,
     picture: Option<AttrValue>,
+    is_segmentation: bool,
 ) -> Html {
-    let maps = outputs.iter().enumerate().filter(|(_, output)| is_map(output.shape));
+    let is_shown =
+        |output: &OutputFacts| is_map(output.shape) && (!is_segmentation || output.shape[2] > 1);
+    let maps = outputs.iter().enumerate().filter(|(_, output)| is_shown(output));
     html! {
         <div class="output-maps">
             { for maps.map(|(index, output)| html! {
@@ -78,8 +81,25 @@ fn OutputMap(props: &Props) -> Html {
                     </span>
                 }
                 <span class="detail" data-testid="output-map-words">{ said }</span>
+                if shown == Shown::Strongest { { legend_list(&props.output, values) } }
             </figcaption>
         </figure>
+    }
+}
+
+/// The colours of channels that are strongest somewhere.
+fn legend_list(output: &OutputFacts, values: &[i8]) -> Html {
+    let (rows, more) = legend(output, values);
+    html! {
+        <ul class="map-legend detail" data-testid="map-legend">
+            { for rows.iter().map(|row| html! {
+                <li>
+                    <span class="map-colour" style={format!("background: {}", row.colour)} aria-hidden="true"></span>
+                    { format!("{}: {}", row.name, row.share) }
+                </li>
+            }) }
+            if more > 0 { <li>{ format!("and {more} more, whose colours are the same again") }</li> }
+        </ul>
     }
 }
 

@@ -224,7 +224,8 @@ async fn ask_camera() -> Option<MediaStream> {
     stream.dyn_into().ok()
 }
 
-fn end(stream: &MediaStream) {
+/// Ends a camera or a microphone.
+pub fn end(stream: &MediaStream) {
     for track in stream.get_tracks() {
         if let Ok(track) = track.dyn_into::<web_sys::MediaStreamTrack>() {
             track.stop();

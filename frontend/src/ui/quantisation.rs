@@ -177,7 +177,7 @@ fn choice(props: &Props) -> Html {
                 }
                 <label class="button">
                     { icon(Glyph::Open) }{ "Own .npy or PNG files" }
-                    <input type="file" class="visually-hidden" accept=".npy,.png,image/png" multiple={true}
+                    <input type="file" class="visually-hidden" accept=".npy,.npz,.png,image/png" multiple={true}
                         data-testid="samples-file" onchange={file_event(&props.on_samples)} />
                 </label>
             </fieldset>

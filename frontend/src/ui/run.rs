@@ -11,10 +11,11 @@ use super::choice::Choice;
 use super::desk::desk;
 use super::facts::fact_list;
 use super::icon::{Glyph, icon};
-use super::output_map::output_maps;
+use super::outputs::Outputs;
 use super::panel::Panel;
 use super::parts::{kind_tag, trouble_box};
 use super::picture_input::PictureInput;
+use super::sound::Microphone;
 use crate::message::{Calibration, PlanFacts};
 use crate::session::ObjectUrl;
 use crate::state::{
@@ -22,8 +23,7 @@ use crate::state::{
 };
 use crate::view_model::figures;
 use crate::view_model::run::{
-    Agreement, OutputRow, agreement, are_scores, checks, emulated_by, facts, frames, output_rows,
-    scores, takes_pictures,
+    Agreement, agreement, checks, emulated_by, facts, frames, takes_pictures, takes_sounds,
 };
 use tilewright_report::Diagnostic;
 
@@ -55,7 +55,7 @@ pub struct Props {
     pub on: Callback<Event>,
     /// A file dialog gave this input.
     pub on_input: Callback<web_sys::FileList>,
-    /// A picture was drawn or taken: its name, and its bytes as a PNG file.
+    /// An input was drawn, taken or recorded: its name, and its bytes as a PNG or WAV file.
     pub on_picture: Callback<(String, Uint8Array)>,
 }
 
@@ -88,7 +88,7 @@ pub fn RunPanel(props: &Props) -> Html {
                        of memory and time hold. Drop a .npy file with real samples." }
                 </p>
             }
-            { score_table(props) }
+            { outputs(props) }
             if let Some(outcome) = outcome { { results(outcome, props) } }
             { console(props) }
             { desk(props) }
@@ -137,12 +137,15 @@ fn inputs(props: &Props) -> Html {
                     </span>
                 }
                 <label class="button">
-                    { icon(Glyph::Open) }{ "Own picture or .npy" }
-                    <input type="file" class="visually-hidden" accept=".npy,.bin,image/*"
+                    { icon(Glyph::Open) }{ "Own picture, sound or array" }
+                    <input type="file" class="visually-hidden" accept=".npy,.npz,.bin,image/*,audio/*"
                         data-testid="input-file" onchange={file_event(&props.on_input)} />
                 </label>
                 if props.plan.as_ref().is_some_and(|plan| takes_pictures(plan)) {
                     <PictureInput is_disabled={is_busy} on_picture={props.on_picture.clone()} />
+                }
+                if props.plan.as_ref().is_some_and(|plan| takes_sounds(plan)) {
+                    <Microphone is_disabled={is_busy} on_sound={props.on_picture.clone()} />
                 }
                 if samples.is_empty() {
                     <button type="button" class="button" data-testid="random-input"
@@ -155,6 +158,9 @@ fn inputs(props: &Props) -> Html {
             </div>
             if let Some(name) = &props.input.file {
                 <p class="muted detail">{ format!("Input: {name}") }</p>
+            }
+            if let Some(note) = props.input.reference.as_ref().and_then(|reference| reference.note.as_ref()) {
+                <p class="muted detail" data-testid="input-note">{ note }</p>
             }
         </fieldset>
     }
@@ -352,100 +358,21 @@ fn progress(props: &Props) -> Html {
     }
 }
 
-fn score_table(props: &Props) -> Html {
-    let Some(reference) = &props.input.reference else {
+/// What the reference, and the board after a run, give for the input.
+fn outputs(props: &Props) -> Html {
+    let (Some(reference), Some(plan)) = (&props.input.reference, &props.plan) else {
         return html! {};
     };
-    let Some((plan, output)) = props.plan.as_ref().and_then(|p| Some((p, p.outputs.first()?)))
-    else {
-        return html! {};
-    };
-    let board = props
-        .run
-        .outcome
-        .as_ref()
-        .filter(|outcome| Rc::ptr_eq(&outcome.reference, reference))
-        .map(|outcome| outcome.result.outputs.as_slice());
-    if !are_scores(&plan.outputs) {
-        let sample = props.input.sample.and_then(|sample| match props.origin {
-            Origin::Example(example) => Some(AttrValue::from(example.samples.get(sample)?.file)),
-            Origin::File(_) | Origin::Zoo(_) => None,
-        });
-        let picture = props.picture.as_ref().map(|picture| AttrValue::from(picture.0.clone()));
-        return html! {
-            <>
-                { output_maps(&plan.outputs, reference, picture.or(sample)) }
-                { output_table(&output_rows(&plan.outputs, reference, board)) }
-            </>
-        };
-    }
-    let scores = scores(output, reference, board, 5);
+    let sample = props.input.sample.and_then(|sample| match props.origin {
+        Origin::Example(example) => Some(AttrValue::from(example.samples.get(sample)?.file)),
+        Origin::File(_) | Origin::Zoo(_) => None,
+    });
+    let picture = props.picture.as_ref().map(|picture| AttrValue::from(picture.0.clone()));
+    let ran = props.run.outcome.as_ref();
+    let ran = ran.filter(|outcome| Rc::ptr_eq(&outcome.reference, reference));
     html! {
-        <table class="scores" data-testid="results">
-            <caption class="visually-hidden">{ "Class scores, best first" }</caption>
-            <thead><tr>
-                <th scope="col">{ "Class" }</th>
-                <th scope="col" class="score-bar-head" colspan="2">{ "Score" }</th>
-                <th scope="col" class="number">{ "Reference, int8" }</th>
-                <th scope="col" class="number">{ "Board, int8" }</th>
-            </tr></thead>
-            <tbody>
-                { for scores.iter().map(|score| {
-                    let class = match score.board {
-                        Some(board) if board == score.reference => "number equal",
-                        Some(_) => "number differs",
-                        None => "number muted",
-                    };
-                    let width = format!("{}%", figures::fixed(score.fill * 100.0, 2));
-                    html! {
-                        <tr key={score.class}>
-                            <th scope="row">{ &score.label }</th>
-                            <td>
-                                <svg width="100%" height="8" aria-hidden="true">
-                                    <rect width="100%" height="8" rx="2" class="track" />
-                                    <rect {width} height="8" rx="2" class="fill" />
-                                </svg>
-                            </td>
-                            <td class="number">{ figures::fixed(f64::from(score.real), 3) }</td>
-                            <td class="number muted">{ score.reference }</td>
-                            <td {class}>
-                                { score.board.map_or_else(|| "–".to_owned(), |v| v.to_string()) }
-                            </td>
-                        </tr>
-                    }
-                }) }
-            </tbody>
-        </table>
-    }
-}
-
-/// Outputs that are no scores of classes.
-fn output_table(rows: &[OutputRow]) -> Html {
-    html! {
-        <div class="table-scroll" tabindex="0" role="group" aria-label="Outputs">
-            <table data-testid="results">
-                <thead><tr>
-                    <th scope="col">{ "Output" }</th>
-                    <th scope="col" class="number">{ "Shape" }</th>
-                    <th scope="col">{ "Values of the reference" }</th>
-                    <th scope="col">{ "Board" }</th>
-                </tr></thead>
-                <tbody>
-                    { for rows.iter().map(|row| html! {
-                        <tr key={row.name.clone()}>
-                            <th scope="row" title={row.name.clone()}>{ short_name(&row.name) }</th>
-                            <td class="number">{ &row.shape }</td>
-                            <td>{ &row.values }</td>
-                            { match row.is_equal {
-                                Some(true) => html! { <td class="equal">{ "the same" }</td> },
-                                Some(false) => html! { <td class="differs">{ "differs" }</td> },
-                                None => html! { <td class="muted">{ "–" }</td> },
-                            } }
-                        </tr>
-                    }) }
-                </tbody>
-            </table>
-        </div>
+        <Outputs plan={Rc::clone(plan)} reference={Rc::clone(reference)} ran={ran.cloned()}
+            picture={picture.or(sample)} />
     }
 }
 

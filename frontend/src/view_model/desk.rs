@@ -172,6 +172,7 @@ mod tests {
         let reference = ReferenceFacts {
             name: "x.png".to_owned(),
             outputs: heard.talked.answer.outputs.clone(),
+            ..ReferenceFacts::default()
         };
         Measurement { plan: Rc::new(fixture::plan()), reference: Rc::new(reference), heard }
     }

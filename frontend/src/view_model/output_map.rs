@@ -112,6 +112,50 @@ pub fn pixels(shape: [u32; 3], values: &[i8], shown: Shown) -> Vec<u8> {
     }
 }
 
+/// The colour of a channel, for styles.
+#[must_use]
+pub fn channel_colour(channel: usize) -> String {
+    let [red, green, blue] = CHANNELS[channel % CHANNELS.len()];
+    format!("rgb({red} {green} {blue})")
+}
+
+/// A channel that is strongest somewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LegendRow {
+    pub colour: String,
+    pub name: String,
+    /// Its share of all places, in percent.
+    pub share: String,
+}
+
+/// Most rows of a legend.
+const MOST_ROWS: usize = 16;
+
+/// The channels that are strongest somewhere, those of most places first; how many more there are.
+#[must_use]
+pub fn legend(output: &OutputFacts, values: &[i8]) -> (Vec<LegendRow>, usize) {
+    let channels = output.shape[2].max(1) as usize;
+    let counts = strongest_counts(channels, values);
+    let places = values.len() / channels;
+    let row = |(channel, count): &(usize, usize)| LegendRow {
+        colour: channel_colour(*channel),
+        name: named(*channel, &output.labels),
+        share: figures::percent(*count as f64, places as f64),
+    };
+    let rows = counts.iter().take(MOST_ROWS).map(row).collect();
+    (rows, counts.len().saturating_sub(MOST_ROWS))
+}
+
+/// At how many places each channel is the strongest; those of most places first, none without any.
+fn strongest_counts(channels: usize, values: &[i8]) -> Vec<(usize, usize)> {
+    let mut counts = vec![0usize; channels];
+    values.chunks_exact(channels).for_each(|place| counts[strongest(place)] += 1);
+    let mut counts: Vec<(usize, usize)> =
+        counts.into_iter().enumerate().filter(|(_, count)| *count > 0).collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+}
+
 /// The channel with the largest value; the first of several.
 fn strongest(place: &[i8]) -> usize {
     let largest = place.iter().max();
@@ -142,13 +186,9 @@ pub fn words(output: &OutputFacts, values: &[i8], shown: Shown) -> String {
             })
         }
         Shown::Strongest => {
-            let mut counts = vec![0usize; channels];
-            places.for_each(|place| counts[strongest(place)] += 1);
-            let mut order: Vec<usize> =
-                (0..channels).filter(|channel| counts[*channel] > 0).collect();
-            order.sort_by_key(|channel| std::cmp::Reverse(counts[*channel]));
-            let share = |channel: &usize| {
-                let share = figures::percent(counts[*channel] as f64, all as f64);
+            let order = strongest_counts(channels, values);
+            let share = |(channel, count): &(usize, usize)| {
+                let share = figures::percent(*count as f64, all as f64);
                 format!("{} at {share}", named(*channel, &output.labels))
             };
             let told: Vec<String> = order.iter().take(4).map(share).collect();
@@ -197,6 +237,12 @@ mod tests {
         assert_eq!((&pixels[..3], &pixels[16..19]), (&CHANNELS[1][..], &CHANNELS[0][..]));
         let said = words(&output(shape), &values, Shown::Strongest);
         assert_eq!(said, "Strongest: channel 0, nothing at 75 %, channel 1, face at 25 %.");
+        let (rows, more) = legend(&output(shape), &values);
+        assert_eq!((rows.len(), more, rows[1].share.as_str()), (2, 0, "25 %"));
+        assert_eq!(
+            (rows[1].name.as_str(), rows[1].colour.as_str()),
+            ("channel 1, face", "rgb(230 159 0)")
+        );
     }
 
     #[test]

@@ -271,10 +271,7 @@ mod tests {
         let (plan, board) = (std::rc::Rc::new(fixture::plan()), fixture::board());
         let mut run = Outcome {
             plan: std::rc::Rc::clone(&plan),
-            reference: std::rc::Rc::new(crate::message::ReferenceFacts {
-                name: String::new(),
-                outputs: Vec::new(),
-            }),
+            reference: std::rc::Rc::new(crate::message::ReferenceFacts::default()),
             result: RunResult { latency_us: Micros(33.0).into(), ..fixture::result(Vec::new()) },
             comparison: None,
             recording: std::rc::Rc::default(),

@@ -1,9 +1,12 @@
 //! Results of a run beside the reference.
 
+use std::fmt::Write;
+
 use tilewright_board::Board;
 use tilewright_plan::Micros;
 use tilewright_report::{Kind, Mode, OutputValues, PREDICTION_MAY_BE_OFF, over_prediction};
 
+use super::decode::Picture;
 use super::energy_and_wear::{energy, energy_fact};
 use super::figures;
 use super::overview::Fact;
@@ -60,16 +63,35 @@ pub fn scores(
         .collect()
 }
 
-/// Whether the first input may be a picture: grey or in colours, with more than a few pixels.
+/// Size of the first input if it may be a picture: grey or in colours, with more than a few pixels.
+#[must_use]
+pub fn input_picture(plan: &PlanFacts) -> Option<Picture> {
+    let [height, width, channels] = inputs(plan).next()?;
+    let is_picture = height.min(width) >= 8 && matches!(channels, 1 | 3 | 4);
+    is_picture.then_some(Picture { height, width })
+}
+
+/// Whether the first input may be a picture and no features of a sound.
 #[must_use]
 pub fn takes_pictures(plan: &PlanFacts) -> bool {
+    input_picture(plan).is_some() && !takes_sounds(plan)
+}
+
+/// Whether an input may be a sound's samples, filter channels or coefficients: as the importer reads them.
+#[must_use]
+pub fn takes_sounds(plan: &PlanFacts) -> bool {
+    inputs(plan).any(|shape| {
+        let sizes: Vec<u32> = shape.into_iter().filter(|size| *size > 1).collect();
+        matches!(*sizes.as_slice(), [40 | 490 | 1_960 | 4_000..=960_000] | [..=400, 10 | 13 | 40])
+    })
+}
+
+/// Shapes of what no layer makes.
+fn inputs(plan: &PlanFacts) -> impl Iterator<Item = [u32; 3]> {
     let is_made =
         |tensor: usize| plan.memory.rows.iter().any(|row| row.writes.contains(&(tensor as u32)));
-    let input = plan.tensors.iter().enumerate().find(|(tensor, _)| !is_made(*tensor));
-    input.is_some_and(|(_, tensor)| {
-        let [height, width, channels] = tensor.shape;
-        height.min(width) >= 8 && matches!(channels, 1 | 3 | 4)
-    })
+    let given = plan.tensors.iter().enumerate().filter(move |(tensor, _)| !is_made(*tensor));
+    given.map(|(_, tensor)| tensor.shape)
 }
 
 /// What emulated, and how long that took.
@@ -130,6 +152,36 @@ pub fn output_rows(
         }
     };
     outputs.iter().zip(&reference.outputs).enumerate().map(row).collect()
+}
+
+/// Values of an output that are written out.
+const SHOWN: usize = 512;
+
+/// The first values of an output, and how many more there are.
+#[must_use]
+pub fn shown_values(values: &[i8]) -> String {
+    let first: Vec<String> = values.iter().take(SHOWN).map(i8::to_string).collect();
+    match values.len().saturating_sub(SHOWN) {
+        0 => first.join(" "),
+        more => format!("{} … and {} more", first.join(" "), figures::grouped(more as u64)),
+    }
+}
+
+/// All values, a line for each place of each output: its row and column, then its channels.
+#[must_use]
+pub fn values_as_csv(outputs: &[OutputFacts], reference: &ReferenceFacts) -> String {
+    let mut text = "output,row,column,int8 of each channel\n".to_owned();
+    for (index, (output, values)) in outputs.iter().zip(&reference.outputs).enumerate() {
+        let [_, columns, channels] = output.shape.map(|size| size.max(1) as usize);
+        for (place, values) in values.chunks(channels).enumerate() {
+            let _ = write!(text, "{index},{},{}", place / columns, place % columns);
+            values.iter().for_each(|value| {
+                let _ = write!(text, ",{value}");
+            });
+            text.push('\n');
+        }
+    }
+    text
 }
 
 /// What was predicted for a run, in microseconds; nothing if no time was.
@@ -365,7 +417,11 @@ mod tests {
         plan.tensors[0].shape = [28, 28, 1];
         assert!(takes_pictures(&plan));
         plan.tensors[0].shape = [49, 10, 8];
-        assert!(!takes_pictures(&plan));
+        assert!(!takes_pictures(&plan) && !takes_sounds(&plan));
+        for shape in [[49, 10, 1], [1, 1, 1_960], [1, 3, 40], [1, 16_000, 1]] {
+            plan.tensors[0].shape = shape;
+            assert!(!takes_pictures(&plan) && takes_sounds(&plan), "{shape:?}");
+        }
     }
 
     use std::rc::Rc;
@@ -377,7 +433,7 @@ mod tests {
     use tilewright_report::{Difference, StackUse};
 
     fn reference() -> ReferenceFacts {
-        ReferenceFacts { name: "x.png".to_owned(), outputs: vec![vec![-128, 100, 27]] }
+        ReferenceFacts { outputs: vec![vec![-128, 100, 27]], ..ReferenceFacts::default() }
     }
 
     fn outcome(outputs: Vec<Vec<i8>>, comparison: Option<Comparison>) -> Outcome {
@@ -421,7 +477,7 @@ mod tests {
         (output.shape, output.scale, output.zero) = ([2, 2, 3], 0.5, -2);
         let row = |plan: &PlanFacts, values: Vec<i8>, board: Option<Vec<i8>>| {
             let board = board.map(|values| fixture::result(vec![values]).outputs);
-            let reference = ReferenceFacts { name: String::new(), outputs: vec![values] };
+            let reference = ReferenceFacts { outputs: vec![values], ..ReferenceFacts::default() };
             output_rows(&plan.outputs, &reference, board.as_deref().map(Vec::as_slice)).remove(0)
         };
         assert!(!are_scores(&plan.outputs), "a map");
@@ -439,6 +495,18 @@ mod tests {
         let again = plan.outputs[0].clone();
         plan.outputs.push(again);
         assert!(!are_scores(&plan.outputs), "several outputs, as of detectors");
+    }
+
+    #[test]
+    fn values_are_shown_and_saved_as_they_are() {
+        assert_eq!(shown_values(&[-128, 0, 7]), "-128 0 7");
+        assert!(shown_values(&[1; 600]).ends_with("1 … and 88 more"));
+        let mut output = fixture::plan().outputs.remove(0);
+        output.shape = [1, 2, 2];
+        let reference =
+            ReferenceFacts { outputs: vec![vec![1, -2, 3, 4]], ..ReferenceFacts::default() };
+        let csv = values_as_csv(&[output], &reference);
+        assert_eq!(csv, "output,row,column,int8 of each channel\n0,0,0,1,-2\n0,0,1,3,4\n");
     }
 
     #[test]

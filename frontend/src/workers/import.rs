@@ -10,7 +10,9 @@ use super::judge::judge;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
 use super::sweep::Sweeper;
-use super::{Outcome, cells, exits, graph, open, package, papers, saved_files, tiles, what_fits};
+use super::{
+    Outcome, cells, exits, graph, listen, open, package, papers, saved_files, tiles, what_fits,
+};
 use crate::message::{
     Calibrating, GraphFacts, ImportReply, ImportRequest, ModelSource, ReferenceFacts, TiledRegion,
     trouble,
@@ -96,6 +98,9 @@ impl Importer {
             }
             ImportRequest::Input { name } => {
                 let model = self.model()?;
+                if tilewright_formats::input::sound::is_sound(buffer(0)) {
+                    return listen::listen(model, name, buffer(0), say);
+                }
                 let data = read_inputs(model, &name, buffer(0))?;
                 reference(model, name, data)
             }
@@ -155,7 +160,10 @@ fn reference(model: &Model, name: String, inputs: Vec<Data>) -> Outcome<ImportRe
         trouble(format!("The reference does not take {name}"), detail, "Choose another input.")
     })?;
     let outputs = outputs.iter().map(|data| data.as_i8().unwrap_or_default().to_vec()).collect();
-    Ok((ImportReply::Input(ReferenceFacts { name, outputs }), vec![payload]))
+    Ok((
+        ImportReply::Input(ReferenceFacts { name, outputs, ..ReferenceFacts::default() }),
+        vec![payload],
+    ))
 }
 
 /// A model's name as part of a file's.

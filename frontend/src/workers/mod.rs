@@ -18,6 +18,8 @@ pub mod import;
 pub mod judge;
 #[cfg(feature = "importer")]
 mod labelled;
+#[cfg(feature = "importer")]
+mod listen;
 #[cfg(feature = "emulator")]
 pub mod modules;
 #[cfg(feature = "importer")]

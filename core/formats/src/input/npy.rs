@@ -2,6 +2,7 @@
 //!
 //! The format is a magic number, a version, and a header in the form of a Python dictionary.
 
+use crate::numbers::single;
 use thiserror::Error;
 
 /// First bytes of such a file.
@@ -52,7 +53,7 @@ pub enum NpyError {
     #[error("it is cut off or damaged: {0}")]
     Damaged(&'static str),
     /// A kind of array that is not supported.
-    #[error("{0}; supported are float32, uint8 and int8 in C order")]
+    #[error("{0}; supported are float32, float64 and integers in C order")]
     Unsupported(String),
 }
 
@@ -75,7 +76,7 @@ pub fn write(dims: &[usize], values: &[f32]) -> Vec<u8> {
 /// Reads an array file.
 ///
 /// # Errors
-/// If it is damaged, or holds other than float32, uint8 or int8 in C order.
+/// If it is damaged, or holds other than floats or integers in C order. Wider numbers become 32-bit floats.
 pub fn parse(bytes: &[u8]) -> Result<NpyArray, NpyError> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(NpyError::Damaged("no magic number"))?;
     let (length, start) = match *rest {
@@ -103,6 +104,11 @@ pub fn parse(bytes: &[u8]) -> Result<NpyArray, NpyError> {
         }
         "|u1" | "u1" => NpyValues::U8(body.to_vec()),
         "|i1" | "i1" => NpyValues::I8(body.iter().map(|byte| byte.cast_signed()).collect()),
+        "<f8" | "=f8" => wide(body, |bytes| single(f64::from_le_bytes(bytes)))?,
+        "<i8" | "=i8" => wide(body, |bytes| i64::from_le_bytes(bytes) as f32)?,
+        "<i4" | "=i4" => wide(body, |bytes| i32::from_le_bytes(bytes) as f32)?,
+        "<i2" | "=i2" => wide(body, |bytes| f32::from(i16::from_le_bytes(bytes)))?,
+        "<u2" | "=u2" => wide(body, |bytes| f32::from(u16::from_le_bytes(bytes)))?,
         other => return Err(NpyError::Unsupported(format!("elements of type {other}"))),
     };
     let count = dims.iter().try_fold(1usize, |product, dim| product.checked_mul(*dim));
@@ -110,6 +116,15 @@ pub fn parse(bytes: &[u8]) -> Result<NpyArray, NpyError> {
         return Err(NpyError::Damaged("its values differ from its shape"));
     }
     Ok(NpyArray { dims, values })
+}
+
+/// Numbers of N bytes as 32-bit floats.
+fn wide<const N: usize>(body: &[u8], real: fn([u8; N]) -> f32) -> Result<NpyValues, NpyError> {
+    let (words, rest) = body.as_chunks::<N>();
+    if !rest.is_empty() {
+        return Err(NpyError::Damaged("the last value is cut off"));
+    }
+    Ok(NpyValues::F32(words.iter().map(|word| real(*word)).collect()))
 }
 
 /// What follows a key of the header.

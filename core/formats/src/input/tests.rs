@@ -116,7 +116,9 @@ fn arrays_of_samples_and_channels_first() {
         samples(&tensor(&[1, 3]), &npy("<f4", "(8,)", &body)),
         Err(InputError::Mismatch { .. })
     ));
-    assert!(matches!(parse_npy(&npy("<f8", "(1,)", &[0; 8])), Err(NpyError::Unsupported(_))));
+    assert!(matches!(parse_npy(&npy("<c8", "(1,)", &[0; 8])), Err(NpyError::Unsupported(_))));
+    let wide = parse_npy(&npy("<i8", "(1,)", &(-3i64).to_le_bytes())).unwrap();
+    assert_eq!(wide.values, NpyValues::F32(vec![-3.0]));
     assert!(matches!(
         parse_npy(&npy("|u1", "(18446744073709551615, 3)", &[0; 8])),
         Err(NpyError::Damaged(_))
@@ -146,4 +148,60 @@ proptest! {
             let _ = read(&image, &bytes);
         }
     }
+}
+
+/// An archive of array files.
+fn npz(files: &[(&str, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
+    use std::io::Write;
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        let options = zip::write::SimpleFileOptions::default().compression_method(method);
+        archive.start_file(*name, options).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+#[test]
+fn an_archive_gives_the_array_of_the_name_or_the_first_that_fits() {
+    let array = |value: f32, count: usize| {
+        npy("<f4", &format!("({count},)"), &value.to_le_bytes().repeat(count))
+    };
+    for method in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
+        let two = npz(&[("labels.npy", array(9.0, 3)), ("x.npy", array(0.5, 4))], method);
+        assert_eq!(floats(read(&tensor(&[1, 4]), &two).unwrap()), [0.5; 4]);
+        let named = npz(&[("x.npy", array(0.5, 4)), ("image.npy", array(0.25, 4))], method);
+        assert_eq!(floats(read(&tensor(&[1, 4]), &named).unwrap()), [0.25; 4]);
+        let both = several(&[tensor(&[1, 4]), tensor(&[1, 4])], &named).unwrap();
+        assert_eq!(both.len(), 2);
+        assert!(several(&vec![tensor(&[1, 4]); 3], &two).is_err());
+    }
+    let none = npz(&[("readme.txt", b"words".to_vec())], zip::CompressionMethod::Stored);
+    assert!(matches!(read(&tensor(&[1, 4]), &none), Err(InputError::Npy(_))));
+    assert!(matches!(read(&tensor(&[1, 4]), b"PK\x03\x04 and so on"), Err(InputError::Archive(_))));
+}
+
+#[test]
+fn what_an_archive_unpacks_to_is_bounded() {
+    let zeros = npy("|u1", "(270000000,)", &vec![0; 270_000_000]);
+    let bomb = npz(&[("x.npy", zeros)], zip::CompressionMethod::Deflated);
+    assert!(bomb.len() < 1 << 20);
+    let Err(InputError::Archive(error)) = read(&tensor(&[1, 4]), &bomb) else { panic!("taken") };
+    assert!(error.contains("256 MiB"), "{error}");
+}
+
+#[test]
+fn pictures_use_the_range_that_int8_stands_for() {
+    let bytes = png(2, 1, png::ColorType::Grayscale, &[255, 51]);
+    let image = |scale: f32, zero: i32| Tensor {
+        dtype: DType::I8,
+        quantisation: Some(Quantisation::per_tensor(scale, zero)),
+        ..tensor(&[1, 1, 2, 1])
+    };
+    for (scale, zero) in [(1.0 / 127.5, 0), (1.0, -128), (0.018, -14), (1.0 / 255.0, -128)] {
+        let data = read(&image(scale, zero), &bytes).unwrap();
+        assert_eq!(data, Data::I8(vec![127, -77]), "scale {scale}");
+    }
+    // Calibrated on dark pictures.
+    assert_eq!(read(&image(0.5 / 255.0, -128), &bytes).unwrap(), Data::I8(vec![127, -26]));
 }
