@@ -157,6 +157,8 @@ pub enum ModelSource {
         data: Vec<String>,
         /// What stands for each dimension that the file leaves open; empty if nothing was said.
         dims: Vec<(String, u64)>,
+        /// Names of classes, if it is known that the file has none.
+        labels: Vec<String>,
     },
     /// From the zoo, by its name with width and resolution.
     Zoo(String),

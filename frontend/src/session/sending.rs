@@ -23,9 +23,10 @@ impl Session {
         let (source, mut tokens) = match origin {
             Origin::Example(example) => {
                 let name = example.file.rsplit('/').next().unwrap_or(example.file).to_owned();
-                let source = ModelSource::File { name, data: Vec::new(), dims: Vec::new() };
+                let labels = example.labels.iter().map(|label| (*label).to_owned()).collect();
+                let source = ModelSource::File { name, data: Vec::new(), dims: Vec::new(), labels };
                 let mut paths = vec![example.file.to_owned()];
-                paths.extend(is_given.then(|| example.calibration.to_owned()));
+                paths.extend(example.calibration.filter(|_| is_given).map(str::to_owned));
                 let body = ask(source, quantising.calibrating());
                 return self.fetch_for(request, paths, self.copies(&chosen), body, link);
             }
@@ -35,7 +36,7 @@ impl Session {
                 let own = file.tokens().collect();
                 let OwnFile { name, data, dims, .. } = file;
                 let data = data.into_iter().map(|(name, _)| name).collect();
-                (ModelSource::File { name, data, dims }, own)
+                (ModelSource::File { name, data, dims, labels: Vec::new() }, own)
             }
         };
         tokens.extend(chosen);

@@ -11,8 +11,10 @@ pub struct Example {
     pub about: &'static str,
     /// Model file, below the page.
     pub file: &'static str,
-    /// Samples to calibrate with, below the page.
-    pub calibration: &'static str,
+    /// Samples to calibrate with, below the page; none for a model that is int8 already.
+    pub calibration: Option<&'static str>,
+    /// Names of classes, if the file has none.
+    pub labels: &'static [&'static str],
     /// Inputs to try.
     pub samples: &'static [Sample],
 }
@@ -47,7 +49,8 @@ pub const EXAMPLES: &[Example] = &[
         title: "LeNet-5",
         about: "Handwritten digits, 32×32 grey; trained on MNIST",
         file: "models/lenet5.onnx",
-        calibration: "models/lenet5.calibration.npy",
+        calibration: Some("models/lenet5.calibration.npy"),
+        labels: &[],
         samples: samples![
             "mnist-3-label0" "0", "mnist-2-label1" "1", "mnist-1-label2" "2", "mnist-18-label3" "3",
             "mnist-4-label4" "4", "mnist-8-label5" "5", "mnist-11-label6" "6", "mnist-0-label7" "7",
@@ -59,7 +62,8 @@ pub const EXAMPLES: &[Example] = &[
         title: "Fashion MobileNet",
         about: "Clothing, 28×28 grey, depthwise layers; trained on Fashion-MNIST",
         file: "models/fashion-mobilenet.onnx",
-        calibration: "models/fashion-mobilenet.calibration.npy",
+        calibration: Some("models/fashion-mobilenet.calibration.npy"),
+        labels: &[],
         samples: FASHION,
     },
     Example {
@@ -67,8 +71,18 @@ pub const EXAMPLES: &[Example] = &[
         title: "Fashion with early exits",
         about: "The same task, and three outputs on the way that may end a run",
         file: "models/fashion-exits.onnx",
-        calibration: "models/fashion-exits.calibration.npy",
+        calibration: Some("models/fashion-exits.calibration.npy"),
+        labels: &[],
         samples: FASHION,
+    },
+    Example {
+        id: "person-detect",
+        title: "Person detection",
+        about: "MobileNet 0.25, 96×96 grey, int8: the example of TensorFlow Lite Micro; Apache-2.0, the TensorFlow authors",
+        file: "models/person-detect.tflite",
+        calibration: None,
+        labels: &["nobody", "person"],
+        samples: samples!["person-1-person" "Person", "person-0-nobody" "Nobody"],
     },
 ];
 
@@ -88,7 +102,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         for example in EXAMPLES {
             let samples = example.samples.iter().map(|sample| sample.file);
-            for file in [example.file, example.calibration].into_iter().chain(samples) {
+            for file in [example.file].into_iter().chain(example.calibration).chain(samples) {
                 assert!(root.join(file).is_file(), "{file}");
             }
         }

@@ -21,12 +21,22 @@ fn file(path: &str) -> Vec<u8> {
 }
 
 fn from(name: &str) -> ModelSource {
-    ModelSource::File { name: name.to_owned(), data: Vec::new(), dims: Vec::new() }
+    let (data, dims, labels) = Default::default();
+    ModelSource::File { name: name.to_owned(), data, dims, labels }
+}
+
+/// The model, and its samples if it has some.
+fn files_of(example: &Example) -> Vec<Vec<u8>> {
+    [example.file].into_iter().chain(example.calibration).map(file).collect()
 }
 
 fn opened(importer: &mut Importer, example: &Example) -> Vec<u8> {
-    let buffers = vec![file(example.file), file(example.calibration)];
-    let request = ImportRequest::Open(from("model.onnx"), Calibrating::default());
+    let buffers = files_of(example);
+    let mut source = from(example.file);
+    if let ModelSource::File { labels, .. } = &mut source {
+        labels.extend(example.labels.iter().map(|label| (*label).to_owned()));
+    }
+    let request = ImportRequest::Open(source, Calibrating::default());
     let (reply, mut buffers) = importer.answer(request, buffers, &|_| {}).unwrap();
     assert!(matches!(reply, ImportReply::Opened(_)), "{reply:?}");
     buffers.remove(0)
@@ -451,7 +461,7 @@ fn the_graph_of_a_model_lies_on_its_plan() {
 #[test]
 fn a_calibration_changes_scales_and_the_report_says_how_well() {
     let example = &EXAMPLES[0];
-    let files = || vec![file(example.file), file(example.calibration)];
+    let files = || files_of(example);
     let mut models = Vec::new();
     for (rule, is_random) in [("", false), ("mse", false), ("percentile=99", false), ("", true)] {
         let mut importer = Importer::default();
@@ -487,7 +497,7 @@ fn a_calibration_changes_scales_and_the_report_says_how_well() {
 #[test]
 fn pictures_and_arrays_calibrate_together() {
     let example = &EXAMPLES[0];
-    let mut buffers = vec![file(example.file), file(example.calibration)];
+    let mut buffers = files_of(example);
     let ImportReply::Opened(before) = ask(
         &mut Importer::default(),
         ImportRequest::Open(from("m.onnx"), Calibrating::default()),

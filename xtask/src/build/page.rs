@@ -15,7 +15,7 @@ use crate::project::Project;
 /// The page's first file, from `frontend`.
 const START: &str = "index.html";
 /// Files and folders that keep their names, and where they go.
-const KEPT: [(&str, &str); 16] = [
+const KEPT: [(&str, &str); 17] = [
     ("static/planner-worker.js", "planner-worker.js"),
     ("static/importer-worker.js", "importer-worker.js"),
     ("static/float-worker.js", "float-worker.js"),
@@ -30,6 +30,7 @@ const KEPT: [(&str, &str); 16] = [
     ("models/fashion-mobilenet.calibration.npy", "models/fashion-mobilenet.calibration.npy"),
     ("models/fashion-exits.onnx", "models/fashion-exits.onnx"),
     ("models/fashion-exits.calibration.npy", "models/fashion-exits.calibration.npy"),
+    ("models/person-detect.tflite", "models/person-detect.tflite"),
     ("models/samples", "models/samples"),
     // Built before the page, or behind it: then it follows.
     ("dist/firmware", "firmware"),

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use tilewright_report::{Blame, Diagnostic, FloatComparison};
 
-use super::{EXAMPLES, file, from};
+use super::{EXAMPLES, file, files_of, from};
 use crate::message::{Calibrating, FloatRequest, ImportReply, ImportRequest, ModelSource};
 use crate::workers::float::answer;
 use crate::workers::import::Importer;
@@ -26,7 +26,7 @@ fn compared(
 
 #[test]
 fn a_bundled_model_is_compared_with_tract_sample_by_sample() {
-    let buffers = [file(EXAMPLES[0].file), file(EXAMPLES[0].calibration)];
+    let buffers = files_of(&EXAMPLES[0]);
     let said = RefCell::new(Vec::new());
     let say = |text: &str| said.borrow_mut().push(text.to_owned());
     let found = compared(&from("lenet5.onnx"), &buffers, &say).unwrap();
@@ -56,7 +56,7 @@ fn an_int8_file_has_no_float_model_and_the_words_are_the_command_lines() {
 
 #[test]
 fn what_was_pruned_is_held_against_the_file_as_it_is() {
-    let buffers = [file(EXAMPLES[0].file), file(EXAMPLES[0].calibration)];
+    let buffers = files_of(&EXAMPLES[0]);
     let (source, calibrating) =
         (from("lenet5.onnx"), Calibrating { sparsity: 900, ..Calibrating::default() });
     let request = ImportRequest::Open(source.clone(), calibrating.clone());

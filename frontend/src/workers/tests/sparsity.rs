@@ -18,7 +18,7 @@ fn open(
 }
 
 fn example(sparsity: u16) -> (Importer, ModelFacts, Vec<u8>) {
-    let files = vec![file(EXAMPLES[1].file), file(EXAMPLES[1].calibration)];
+    let files = files_of(&EXAMPLES[1]);
     open(from("model.onnx"), sparsity, files)
 }
 

@@ -89,7 +89,7 @@ fn the_graph_in_tiles_lies_on_the_plan_in_tiles() {
 #[test]
 fn the_model_in_tiles_is_written_and_opens_again() {
     let mut importer = Importer::default();
-    let files = || vec![file(EXAMPLES[1].file), file(EXAMPLES[1].calibration)];
+    let files = || files_of(&EXAMPLES[1]);
     let save = |importer: &mut Importer, grid: &str| {
         let calibrating = Calibrating { sparsity: 500, ..Calibrating::default() };
         let request = ImportRequest::SaveTiled(from("m.onnx"), calibrating, grid.to_owned());
