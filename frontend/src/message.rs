@@ -129,6 +129,15 @@ pub enum ImportRequest {
         /// Whether weights lie in stores: then the plan is made anew, for their images.
         has_stores: bool,
     },
+    /// Puts the C library and a plan together, as one archive. Buffers: the plan image; the library for the board's core.
+    Library {
+        /// What made the plan.
+        settings: PlanSettings,
+        /// Name of the model: part of the file's name.
+        model: String,
+        /// Whether weights lie in stores.
+        has_stores: bool,
+    },
     /// Makes the store images that belong to a plan. Buffers: the plan image.
     Stores(PlanSettings),
     /// Makes a file of a schedule; the text is the link that leads to it. Buffers: report, memory map, predicted

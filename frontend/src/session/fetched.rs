@@ -120,7 +120,9 @@ impl Session {
             | Asked::Importer(
                 ImportRequest::Open(..) | ImportRequest::Examine(..) | ImportRequest::SaveTiled(..),
             ) => self.ask_with_model(request, &body, &files),
-            Asked::Importer(body @ ImportRequest::Package { .. }) => {
+            Asked::Importer(
+                body @ (ImportRequest::Package { .. } | ImportRequest::Library { .. }),
+            ) => {
                 let image = self.image.as_ref()?;
                 let mut buffers = vec![image.slice(0, image.length())];
                 buffers.extend(files);

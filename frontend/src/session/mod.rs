@@ -414,6 +414,11 @@ impl Session {
                 let body = Asked::Importer(ImportRequest::Package { settings, model, has_stores });
                 self.fetch_for(request, vec![path], Vec::new(), body, link);
             }
+            Effect::SaveLibrary { request, settings, model, has_stores, core } => {
+                let path = format!("library/libtilewright-{core}.a");
+                let body = Asked::Importer(ImportRequest::Library { settings, model, has_stores });
+                self.fetch_for(request, vec![path], Vec::new(), body, link);
+            }
             Effect::Reorder(request, file) => {
                 let Some(bytes) = self.files_of(&file).next() else { return };
                 let copy = bytes.slice(0, bytes.length());

@@ -155,6 +155,8 @@ pub enum Event {
     Stop(Doer),
     /// Put the files together.
     Package,
+    /// Make and save the plan with the C library, for firmware of one's own.
+    SaveLibrary,
     /// Put the model's file in the order that needs the smallest arena.
     Reorder,
     /// Make and save a file of the schedule.
@@ -273,6 +275,19 @@ pub enum Effect {
         model: String,
         /// Whether weights lie in stores.
         has_stores: bool,
+    },
+    /// Have the plan put together with the C library.
+    SaveLibrary {
+        /// Number of the request.
+        request: u32,
+        /// What made the plan.
+        settings: PlanSettings,
+        /// Name of the model.
+        model: String,
+        /// Whether weights lie in stores.
+        has_stores: bool,
+        /// The board's core.
+        core: &'static str,
     },
     /// Have the model's file put in another order.
     Reorder(u32, OwnFile),

@@ -305,6 +305,7 @@ impl State {
             Event::RunOn(place) => self.wish_to_run_on(place),
             Event::Stop(doer) => self.stop(doer, effects),
             Event::Package => self.start_package(effects),
+            Event::SaveLibrary => self.save_library(effects),
             Event::Reorder => self.start_reorder(effects),
             Event::SaveSchedule(file) => self.save_schedule(file, effects),
             Event::SaveRecipe => self.save_recipe(effects),

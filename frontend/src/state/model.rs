@@ -390,7 +390,10 @@ impl State {
                 effects.push(Effect::Keep(Kept::Package(names.collect())));
                 self.package = Some(Rc::new(package));
             }
-            (Job::Schedule | Job::Tiled | Job::Record, Ok(ImportReply::Saved(file))) => {
+            (
+                Job::Schedule | Job::Tiled | Job::Record | Job::Library,
+                Ok(ImportReply::Saved(file)),
+            ) => {
                 self.said = format!("{} is saved", file.name);
                 self.took_ms = None;
                 effects.push(Effect::Keep(Kept::Saved(file.name)));

@@ -73,6 +73,21 @@ impl State {
         effects.push(Effect::Package { request, settings, model, has_stores });
     }
 
+    /// Makes one archive of the C library and the shown plan.
+    pub(super) fn save_library(&mut self, effects: &mut Vec<Effect>) {
+        let Some(plan) = self.plan.clone() else { return };
+        let board = self.boards.iter().find(|board| board.id == plan.settings.board_id());
+        let Some(core) = board.map(|board| board.core.kind.id()) else { return };
+        if plan.image.is_none() || self.is_plan_stale() {
+            return;
+        }
+        self.clear(Place::Firmware);
+        let request = self.begin(Job::Library, "Putting library and plan together");
+        let (settings, model) = (plan.settings.clone(), plan.report.model.clone());
+        let has_stores = !plan.runs_alone();
+        effects.push(Effect::SaveLibrary { request, settings, model, has_stores, core });
+    }
+
     /// Makes a file of the shown schedule, with the last run's beside it if it was of the same
     /// settings.
     pub(super) fn save_schedule(&mut self, file: ScheduleFile, effects: &mut Vec<Effect>) {

@@ -50,6 +50,8 @@ pub enum Job {
     Compare,
     /// The files for the board are put together.
     Package,
+    /// The C library and a plan become one archive.
+    Library,
     /// A file of the schedule is made.
     Schedule,
     /// The model is written in tiles.
@@ -85,6 +87,7 @@ impl Job {
             | Self::Exits
             | Self::Input
             | Self::Package
+            | Self::Library
             | Self::Schedule
             | Self::Tiled
             | Self::Record
@@ -117,7 +120,7 @@ impl Job {
             Self::Explore => Place::Explore,
             Self::Plan | Self::Compare => Place::Plan,
             Self::Schedule => Place::Schedule,
-            Self::Package | Self::Reorder => Place::Firmware,
+            Self::Package | Self::Library | Self::Reorder => Place::Firmware,
             Self::Input | Self::Stores | Self::Run | Self::Judge => Place::Run,
             Self::Desk | Self::Record => Place::Desk,
         }

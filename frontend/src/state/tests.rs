@@ -75,6 +75,7 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
         | Effect::SizeCells(request, _)
         | Effect::Reorder(request, _)
         | Effect::SaveSchedule { request, .. }
+        | Effect::SaveLibrary { request, .. }
         | Effect::SaveRecipe(request, _)
         | Effect::ReadStored(request) => Some(*request),
         _ => None,

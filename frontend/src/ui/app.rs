@@ -416,7 +416,7 @@ impl App {
                                 is_reordering={state.task(Job::Reorder).is_some()}
                                 reordered={state.reordered.clone()}
                                 reordered_file={self.session.reordered_download()}
-                                is_busy={state.task(Job::Package).is_some()} on={on}
+                                is_busy={state.task(Job::Package).is_some()} is_saving={state.task(Job::Library).is_some()} on={on}
                                 is_maximised={view == View::Firmware} />
                         </Later>
                     }

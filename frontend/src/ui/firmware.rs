@@ -28,6 +28,8 @@ pub struct Props {
     pub reordered: Option<Rc<Reordered>>,
     pub reordered_file: Option<Download>,
     pub is_busy: bool,
+    /// Whether library and plan are being put together.
+    pub is_saving: bool,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
@@ -43,7 +45,9 @@ pub fn FirmwarePanel(props: &Props) -> Html {
                     "the plan does not fit. The overview says what would help.")) }
             </p>
         },
-        Some(image) => html! { <>{ files(props, image) }{ board.map(|b| where_to(props, b)) }</> },
+        Some(image) => {
+            html! { <>{ files(props, image) }{ board.map(|b| where_to(props, b)) }{ in_own_firmware(props) }</> }
+        }
     };
     html! {
         <Panel view={View::Firmware} is_maximised={props.is_maximised} on={props.on.clone()}
@@ -102,6 +106,24 @@ fn files(props: &Props, image: &ImageFacts) -> Html {
                 { "Plan id " }<span class="hash" title={image.plan_id.clone()}>{ short(&image.plan_id) }</span>
                 { "; the board's console shows the same." }
             </p>
+        </>
+    }
+}
+
+/// The plan inside firmware that somebody writes.
+fn in_own_firmware(props: &Props) -> Html {
+    let on = props.on.reform(|_: MouseEvent| Event::SaveLibrary);
+    html! {
+        <>
+            <h3>{ "In your own firmware" }</h3>
+            <p>
+                { "A static library for this core, a C header, the plan image as C source, and a target for CMake: \
+                   open, invoke, read the outputs. The same plan by the same kernels." }
+            </p>
+            <button type="button" class="button" data-testid="library" disabled={props.is_saving || props.is_stale}
+                onclick={on}>
+                { icon(Glyph::Save) }{ "C library with this plan (.zip)" }
+            </button>
         </>
     }
 }

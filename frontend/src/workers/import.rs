@@ -122,6 +122,10 @@ impl Importer {
                 let stored = if has_stores { Some(self.model()?) } else { None };
                 package::package(&settings, &model, stored, [buffer(0), buffer(1), buffer(2)])
             }
+            ImportRequest::Library { settings, model, has_stores } => {
+                let stored = if has_stores { Some(self.model()?) } else { None };
+                package::library(&settings, &model, stored, [buffer(0), buffer(1)])
+            }
             ImportRequest::Stores(settings) => {
                 let stores = package::store_images(&settings, self.model()?, buffer(0))?;
                 let part = |space: Space| match space {

@@ -3,7 +3,7 @@
 
 use std::io::{Cursor, Write};
 
-use tilewright_app::{Diagnostic, PackagedFile, board_of, images_again};
+use tilewright_app::{Diagnostic, PackagedFile, PlanFile, board_of, images_again};
 use tilewright_model::Model;
 use tilewright_plan::Space;
 use zip::result::ZipError;
@@ -57,6 +57,32 @@ pub fn package(
         .collect();
     let buffers = named.into_iter().map(|(_, bytes)| bytes).collect();
     Ok((ImportReply::Packaged(Package { files, steps: steps.unwrap_or_default() }), buffers))
+}
+
+/// Puts the plan image and the C library for the board's core into one archive; `stored` as for [`package`].
+///
+/// # Errors
+/// If the plan demands what only the board's own firmware does.
+pub fn library(
+    settings: &PlanSettings,
+    model: &str,
+    stored: Option<&Model>,
+    [image, archive]: [&[u8]; 2],
+) -> Outcome<ImportReply> {
+    let board = board_of(settings)?;
+    let mut plan = PlanFile::read(image, &board)?;
+    if let Some(model) = stored {
+        let stores = store_images(settings, model, image)?;
+        let of = |space| stores.iter().find(|(at, _)| *at == space).map(|(_, bytes)| bytes.clone());
+        let [flash, card] = [Space::ExternalFlash, Space::Card].map(of);
+        plan = plan.with_stores(flash.unwrap_or_default(), card.unwrap_or_default());
+    }
+    let stem = file_stem(model);
+    let files = tilewright_app::library(&stem, &board, archive, &plan)?;
+    let bytes = zipped(&files).map_err(|error| ours("archive", &error))?;
+    let name = format!("{stem}-{}-library.zip", board.core.kind.id());
+    let facts = FileFacts { name, bytes: bytes.len() as u64, sha256: sha256(&bytes) };
+    Ok((ImportReply::Saved(facts), vec![bytes]))
 }
 
 /// The store images that belong to a plan image: the plan is made anew, and is the same.

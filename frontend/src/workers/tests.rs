@@ -3,6 +3,7 @@
 
 mod cells;
 mod float;
+mod library;
 mod sparsity;
 mod tiles;
 

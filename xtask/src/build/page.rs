@@ -15,7 +15,7 @@ use crate::project::Project;
 /// The page's first file, from `frontend`.
 const START: &str = "index.html";
 /// Files and folders that keep their names, and where they go.
-const KEPT: [(&str, &str); 17] = [
+const KEPT: [(&str, &str); 18] = [
     ("static/planner-worker.js", "planner-worker.js"),
     ("static/importer-worker.js", "importer-worker.js"),
     ("static/float-worker.js", "float-worker.js"),
@@ -34,6 +34,7 @@ const KEPT: [(&str, &str); 17] = [
     ("models/samples", "models/samples"),
     // Built before the page, or behind it: then it follows.
     ("dist/firmware", "firmware"),
+    ("dist/library", "library"),
 ];
 /// How the first file names what stands below the project's folder.
 const BELOW: &str = "href=\"../";
@@ -141,10 +142,10 @@ fn content_name(parts: &[&[u8]]) -> String {
     name
 }
 
-/// Adds a file, or a folder's files; firmware may not be there yet.
+/// Adds a file, or a folder's files; what other steps build may not be there yet.
 fn add(from: &Path, to: &str, all: &mut Files) -> Result<()> {
     if !from.is_dir() {
-        if to != "firmware" {
+        if !["firmware", "library"].contains(&to) {
             all.insert(to.to_owned(), read(from)?);
         }
         return Ok(());
