@@ -144,8 +144,8 @@ impl Remedy {
         })
     }
 
-    /// Puts remedies in order, cheapest first, those that do not fit last, and of these keeps the
-    /// nearest only.
+    /// Puts remedies in order, cheapest first. Those that do not fit help nobody where others do: without others the
+    /// nearest of them stay.
     pub fn sort(remedies: &mut Vec<Self>) {
         remedies.sort_by(|a, b| {
             let missing = |r: &Self| (*r.needed_bytes - *r.available_bytes).0;
@@ -157,7 +157,7 @@ impl Remedy {
                 .then(a.needed_bytes.cmp(&b.needed_bytes))
         });
         let fitting = remedies.iter().filter(|remedy| remedy.fits).count();
-        remedies.truncate(fitting + NEARLY);
+        remedies.truncate(if fitting > 0 { fitting } else { NEARLY });
     }
 }
 

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub enum ScheduleFile {
     /// A trace that Perfetto opens.
     Perfetto,
+    /// The same, handed to Perfetto's page.
+    InPerfetto,
     /// A row for each stretch of a lane.
     Csv,
     /// Everything.
@@ -19,13 +21,15 @@ pub enum ScheduleFile {
 
 impl ScheduleFile {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Perfetto, Self::Csv, Self::Json, Self::Film, Self::Report];
+    pub const ALL: [Self; 6] =
+        [Self::Perfetto, Self::InPerfetto, Self::Csv, Self::Json, Self::Film, Self::Report];
 
     /// The word on its button.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
             Self::Perfetto => "Perfetto",
+            Self::InPerfetto => "Open in Perfetto",
             Self::Csv => "CSV",
             Self::Json => "JSON",
             Self::Film => "Film",
@@ -33,11 +37,26 @@ impl ScheduleFile {
         }
     }
 
+    /// What its button does.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Perfetto => "Save the schedule as a trace for Perfetto",
+            Self::InPerfetto => {
+                "Hand the schedule to ui.perfetto.dev, in a window of its own: your browser keeps it"
+            }
+            Self::Csv => "Save the schedule as CSV, a row for each stretch of a lane",
+            Self::Json => "Save the schedule as JSON, with all figures",
+            Self::Film => "Save the film as a picture that moves, SVG",
+            Self::Report => "Save figures, film, memory map and layers as one HTML file",
+        }
+    }
+
     /// How the file's name ends.
     #[must_use]
     pub const fn ending(self) -> &'static str {
         match self {
-            Self::Perfetto => "schedule.perfetto.json",
+            Self::Perfetto | Self::InPerfetto => "schedule.perfetto.json",
             Self::Csv => "schedule.csv",
             Self::Json => "schedule.json",
             Self::Film => "film.svg",

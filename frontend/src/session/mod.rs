@@ -9,6 +9,7 @@ pub mod fetch;
 mod fetched;
 pub mod link;
 mod offline;
+mod perfetto;
 mod remember;
 mod run;
 mod sending;
@@ -27,7 +28,7 @@ use yew::Callback;
 
 use crate::message::{
     FloatRequest, ImportReply, ImportRequest, PlanFacts, PlanReply, PlanRequest, Reply, RunEvent,
-    SearchNews, SearchRequest,
+    ScheduleFile, SearchNews, SearchRequest,
 };
 use crate::state::{Beside, Effect, Event, FileKind, Kept, SWEEPERS, SearchEvent, State};
 use crate::view_model::desk::measured;
@@ -38,7 +39,8 @@ pub use download::{Download, ObjectUrl, save};
 use fetched::Asked;
 pub use fetched::Fetched;
 use link::{Answer, Link};
-pub use remember::{read_fragment, read_keeping, read_theme};
+pub use perfetto::Perfetto;
+use remember::{read_fragment, read_keeping, read_theme};
 use remember::{remember_keeping, use_theme, write_fragment};
 use run::Running;
 use tilewright_report::{Diagnostic, FloatComparison};
@@ -100,6 +102,10 @@ pub struct Session {
     reordered_download: Option<Download>,
     /// The picture that was chosen as input.
     picture: Option<Rc<ObjectUrl>>,
+    /// Perfetto's page, which waits for a trace that is being made.
+    perfetto_asked: Option<Perfetto>,
+    /// The same once the trace is there.
+    perfetto: Option<Perfetto>,
 }
 
 fn event_of<R>(
@@ -186,6 +192,8 @@ impl Session {
             image_download: None,
             reordered_download: None,
             picture: None,
+            perfetto_asked: None,
+            perfetto: None,
         }
     }
 
@@ -268,9 +276,14 @@ impl Session {
                 self.reordered_download = bytes.and_then(|bytes| download(&name, &bytes));
             }
             Kept::Saved(name) => {
-                let address = buffers.pop();
-                let address = address
-                    .and_then(|bytes| ObjectUrl::new(&bytes, "application/octet-stream").ok());
+                let bytes = buffers.pop();
+                if let (Some(asked), Some(trace)) = (self.perfetto_asked.take(), &bytes) {
+                    asked.hand(&name, trace);
+                    self.perfetto = Some(asked);
+                    return;
+                }
+                let address =
+                    bytes.and_then(|bytes| ObjectUrl::new(&bytes, "application/octet-stream").ok());
                 if let Some(address) = address {
                     save(&name, address);
                 }
@@ -426,6 +439,9 @@ impl Session {
                 self.importer.ask(request, &body, &[copy]);
             }
             Effect::SaveSchedule { request, file, plan, run } => {
+                // A browser opens windows at clicks only.
+                let is_handed = file == ScheduleFile::InPerfetto;
+                self.perfetto_asked = is_handed.then(Perfetto::open).flatten();
                 let run = run.as_ref().map(|run| &run.result.timeline);
                 let PlanFacts { report, memory, timeline, occupancy, accesses, tensors, .. } =
                     &*plan;

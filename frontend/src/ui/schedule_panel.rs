@@ -58,8 +58,8 @@ pub fn SchedulePanel(props: &Props) -> Html {
             { save_buttons(&drawing, &name, "timeline", &props.on) }
             { for ScheduleFile::ALL.into_iter().map(|file| html! {
                 <button type="button" class="quiet" disabled={props.is_saving}
-                    data-testid={format!("save-schedule-{}", file.title().to_lowercase())}
-                    title={format!("Save the schedule as {}", file.title())}
+                    data-testid={format!("save-schedule-{}", file.title().to_lowercase().replace(' ', "-"))}
+                    title={file.about()}
                     onclick={props.on.reform(move |_| Event::SaveSchedule(file))}>
                     { icon(Glyph::Save) }{ file.title() }
                 </button>

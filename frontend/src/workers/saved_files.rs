@@ -30,7 +30,7 @@ pub fn file(file: ScheduleFile, bytes: &[u8], again: &str) -> Outcome<ImportRepl
     };
     let pictured = Pictured { schedule, accesses: &accesses, tensors: &tensors };
     let text = match file {
-        ScheduleFile::Perfetto => {
+        ScheduleFile::Perfetto | ScheduleFile::InPerfetto => {
             let mut trace = Trace::new();
             trace.add(&schedule);
             serde_json::to_string(&trace)

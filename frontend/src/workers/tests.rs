@@ -240,7 +240,7 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
             ScheduleFile::Csv => {
                 assert_eq!(text.lines().count(), 1 + 2 * timeline.slices.len());
             }
-            ScheduleFile::Perfetto => {
+            ScheduleFile::Perfetto | ScheduleFile::InPerfetto => {
                 assert!(text.contains("traceEvents") && text.contains("card"))
             }
             ScheduleFile::Json => assert!(text.contains("\"occupancy\"")),
