@@ -12,6 +12,7 @@ use yew::prelude::*;
 use super::chart::{Chart, fitted, px, use_width};
 use super::icon::{Glyph, icon};
 use super::live_table::{LiveTable, fill};
+use super::memories::memories;
 use super::panel::Panel;
 use super::parts::legend;
 use super::save::{save_buttons, save_text};
@@ -127,6 +128,7 @@ pub fn MemoryPanel(props: &Props) -> Html {
             <LiveTable plan={Rc::clone(&props.plan)} lit={props.lit} peak={view.peak}
                 on={props.on.clone()} />
             { table(props, &view, buffers.is_some()) }
+            if let Some(board) = board { { memories(&props.plan, board) } }
         </Panel>
     }
 }

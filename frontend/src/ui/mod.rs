@@ -29,6 +29,7 @@ mod later;
 mod layers;
 mod lesson;
 mod live_table;
+mod memories;
 mod memory;
 mod modal;
 mod output_map;

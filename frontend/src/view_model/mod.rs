@@ -21,6 +21,7 @@ pub mod graph;
 pub mod hot;
 pub mod layers;
 pub mod lessons;
+pub mod memories;
 pub mod memory;
 pub mod objectives;
 pub mod output_map;
