@@ -8,7 +8,7 @@
  *     memory.arena = arena;
  *     memory.arena_bytes = sizeof arena;
  *     int status = tilewright_open(&model, tilewright_model_plan, TILEWRIGHT_MODEL_PLAN_BYTES,
- *                                  TILEWRIGHT_MODEL_BOARD, &memory);
+ *                                  "stm32f746g-disco", &memory);
  *     tilewright_tensor input, output;
  *     tilewright_input(&model, 0, &input);       ... write input.bytes values to input.data ...
  *     status = tilewright_invoke(&model);
@@ -19,10 +19,11 @@
  * The library allocates nothing, keeps nothing outside of the `tilewright` that it is given, and uses no interrupt and
  * no peripheral. Functions on different models may run at the same time, functions on one model may not. Plan, memories
  * and model must stay where they are, and nobody but the library may write to them, from tilewright_open on: only
- * inputs, between two invokes.
+ * inputs, between two invokes. Each open model needs memories of its own: weights may stay in its arena. For several
+ * models in one firmware make one image, `tilewright image A --with B --library`, and choose with tilewright_select.
  *
  * Functions that can fail return TILEWRIGHT_OK or another status; tilewright_describe says what failed, where, and what
- * to do. All that a plan image could have wrong is found by tilewright_open.
+ * to do. Damage to a plan image is found by tilewright_open.
  */
 #ifndef TILEWRIGHT_H
 #define TILEWRIGHT_H
@@ -50,7 +51,7 @@ enum tilewright_status {
     TILEWRIGHT_BAD_MEMORY = 3,
     /* tilewright_open has not succeeded on this model. */
     TILEWRIGHT_NOT_OPEN = 4,
-    /* The function was called from a callback of the same model. */
+    /* The function was called from a callback of the same model; tilewright_describe stays as it was. */
     TILEWRIGHT_BUSY = 5,
     /* The plan image is cut short, damaged, or none. */
     TILEWRIGHT_BAD_PLAN = 6,
@@ -77,8 +78,9 @@ enum tilewright_status {
 
 /*
  * A card, for plans that swap tensors or bring weights from one. Both functions move whole sectors, the first of them
- * `sector`, and return once that is done: 0, or a number of your own that tilewright_describe repeats. `memory` is
- * aligned to 4 bytes at least. With a data cache and DMA, clean and invalidate its lines yourself.
+ * `sector`, and return once that is done: 0, or a number of your own that tilewright_describe repeats. `memory` lies in
+ * the arena or in external RAM, aligned to 4 bytes at least. With a data cache and DMA, clean its lines before and
+ * invalidate them afterwards yourself; the first and the last may hold other bytes too.
  */
 typedef struct tilewright_card {
     /* The first argument of both. */
@@ -94,7 +96,9 @@ typedef struct tilewright_memory {
     /* SRAM for tensors: TILEWRIGHT_MODEL_ARENA_BYTES. */
     void *arena;
     size_t arena_bytes;
-    /* External RAM that the core can address: TILEWRIGHT_MODEL_EXTERNAL_RAM_BYTES. */
+    /* External RAM that the core can address: TILEWRIGHT_MODEL_EXTERNAL_RAM_BYTES. It must be Normal memory: kernels
+     * access unaligned words, which fault in Device memory, and 0xa0000000 to 0xdfffffff (SDRAM of an STM32) is that
+     * until a region of the MPU says otherwise. CCR.UNALIGN_TRP must be 0. */
     void *external_ram;
     size_t external_ram_bytes;
     /* External flash, memory-mapped, with the contents of model.flash: TILEWRIGHT_MODEL_EXTERNAL_FLASH_BYTES. */
@@ -107,14 +111,16 @@ typedef struct tilewright_memory {
 /* 64-bit words of a `tilewright`. */
 #define TILEWRIGHT_WORDS (11 * sizeof(void *))
 
-/* A model that is open. What it holds is the library's; any contents are fine before tilewright_open. */
+/* A model that is open. What it holds is the library's. Zero it before its first tilewright_open (static storage is
+ * zero), after a reset that kept its memory, and when a call on it was abandoned: callbacks must return. */
 typedef struct tilewright {
     uint64_t private_words[TILEWRIGHT_WORDS];
 } tilewright;
 
 /* An input or output: int8 values, rows of pixels of channels (NHWC). Real value = scale * (value - zero_point). */
 typedef struct tilewright_tensor {
-    /* Valid as long as the model is open. An input may be overwritten by an invoke: write it before each. */
+    /* Valid until the next tilewright_open or tilewright_select of the model. An input may be overwritten by an
+     * invoke: write it before each. */
     int8_t *data;
     size_t bytes;
     uint32_t height;
@@ -126,7 +132,8 @@ typedef struct tilewright_tensor {
 
 /*
  * Checks a plan image once, whole, with the memories that it may use, and runs what it has to run once. `board` is the
- * id of the board that this firmware is for: another board's plan is refused. Opening a model again is fine.
+ * id of the board that this firmware is for: another board's plan is refused. Opening a model again is fine. Of external
+ * flash and card only the header is read; contents are compared as they are copied, if the plan has checksums.
  */
 int tilewright_open(tilewright *model, const void *plan, size_t plan_bytes, const char *board,
                     const tilewright_memory *memory);
@@ -144,14 +151,16 @@ int tilewright_output(const tilewright *model, uint32_t index, tilewright_tensor
 
 /*
  * Chooses the program that the next invokes run, where a plan image has several: of sub-networks the largest that meets
- * a limit of latency in microseconds, or a program by its number in model.h. The first one is chosen at first.
+ * a limit of latency in microseconds, else the fastest; or a program by its number in model.h. The first one is chosen at
+ * first. Latencies are those of the board's own firmware: plans that copy by DMA or card take longer here.
  */
 #define TILEWRIGHT_PROGRAM(number) (UINT32_C(0x80000000) + (number))
 int tilewright_select(tilewright *model, uint32_t limit_us);
 
 /*
  * Hears of each step: once as it begins, once as it ends (`is_end` 0 or 1). Of what stands between, a step's layer is
- * the number that tilewright_layer_name takes. It may call functions that take a const model. NULL: nobody hears.
+ * the number that tilewright_layer_name takes. It may call functions that take a const model. A run that begins anew,
+ * since a card lost a sector, is heard of anew. NULL: nobody hears.
  */
 typedef void (*tilewright_observer)(void *context, uint32_t step, uint32_t layer, int is_end);
 int tilewright_observe(tilewright *model, tilewright_observer observer, void *context);

@@ -50,13 +50,17 @@ pub unsafe extern "C" fn tilewright_open(
     memory: *const TilewrightMemory,
 ) -> c_int {
     // SAFETY: as the module says.
-    let state = match unsafe { state::begin(model) } {
-        Ok(state) => state,
+    match unsafe { state::begin(model) } {
+        // The card's functions and boot programs run meanwhile.
+        Ok(state) => state.running = true,
         Err(status) => return status as c_int,
-    };
+    }
     let given = open::Given { plan, plan_bytes, board, memory };
     // SAFETY: the same.
     let opened = unsafe { open::open(model, &given) };
+    // SAFETY: the same.
+    let Ok(state) = (unsafe { state::change(model) }) else { return Status::NotOpen as c_int };
+    state.running = false;
     let result = opened.map(|opened| state.opened = Some(opened));
     ended(state, result)
 }
@@ -68,6 +72,9 @@ pub unsafe extern "C" fn tilewright_invoke(model: *mut Tilewright) -> c_int {
     let copy = match unsafe { at_rest(model) } {
         Ok(state) => {
             state.running = true;
+            if let Some(opened) = &mut state.opened {
+                opened.exit = None;
+            }
             state.opened
         }
         Err(status) => return status as c_int,

@@ -6,7 +6,7 @@ use core::fmt;
 use tilewright_plan::ImageError;
 use tilewright_plan::image::{Demand, StoreError};
 use tilewright_runtime::card::CardError;
-use tilewright_runtime::{LaneError, RunError};
+use tilewright_runtime::{Cause, LaneError, RunError};
 
 /// `enum tilewright_status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +136,13 @@ impl Failure {
             Self::Store(_) | Self::Card(LaneError::NoCard(CardError::Store(_))) => Status::BadStore,
             Self::Unsupported(_) => Status::Unsupported,
             Self::Card(_) => Status::CardFailed,
+            Self::Run(
+                RunError::Lane { cause: LaneError::Card { cause: CardError::Image, .. }, .. }
+                | RunError::Step {
+                    cause: Cause::Lane(LaneError::Card { cause: CardError::Image, .. }),
+                    ..
+                },
+            ) => Status::BadStore,
             Self::Run(error) if error.place().card => Status::CardFailed,
             Self::Run(_) => Status::RunFailed,
         }
@@ -149,7 +156,7 @@ impl fmt::Display for Failure {
             Self::Misaligned(what, bytes) => write!(f, "{what} is not aligned to {bytes} bytes"),
             Self::TooLong(what) => write!(f, "{what} has more bytes than memory can have"),
             Self::Overlap(one, other) => write!(f, "{one} and {other} share bytes"),
-            Self::Board => f.write_str("the board's id is longer than any"),
+            Self::Board => f.write_str("the board's id is no text"),
             Self::NoProgram => f.write_str("the plan image has no such program"),
             Self::Image(error) => error.fmt(f),
             Self::Store(error) => write!(f, "external flash: {error}"),

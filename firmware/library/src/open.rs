@@ -15,7 +15,7 @@ use crate::transfers::Transfers;
 
 /// An entry's kind: run once at start.
 const BOOT: u16 = 1;
-/// Most bytes of a board's id.
+/// Most bytes of a board's id in a plan image.
 const LONGEST_ID: usize = 24;
 
 /// What `tilewright_open` is given besides the model.
@@ -86,18 +86,20 @@ pub unsafe fn open(model: *const Tilewright, given: &Given) -> Result<Opened, Fa
     Ok(opened)
 }
 
-/// The board's id; nothing if it is longer than any, or no text.
+/// The board's id, or as much of it as plan images hold; nothing if that is no text.
 ///
 /// # Safety
 /// It ends in a 0.
 unsafe fn read_id(text: *const c_char, id: &mut [u8; LONGEST_ID]) -> Option<&str> {
-    for index in 0..=LONGEST_ID {
+    let mut length = 0;
+    while let Some(place) = id.get_mut(length) {
         // SAFETY: no byte before this one was 0.
-        let byte = unsafe { text.add(index).read() } as u8;
+        let byte = unsafe { text.add(length).read() } as u8;
         if byte == 0 {
-            return core::str::from_utf8(id.get(..index)?).ok();
+            break;
         }
-        *id.get_mut(index)? = byte;
+        *place = byte;
+        length += 1;
     }
-    None
+    core::str::from_utf8(id.get(..length)?).ok()
 }

@@ -43,11 +43,14 @@ impl<'i> Transfers<'i> {
         if image.space_bytes(Space::Card) == 0 {
             return Ok(());
         }
-        let mut sector = Sector([0; SECTOR as usize]);
+        // Nothing lies in the arena yet, where the card's engine reaches what it brings.
+        let place = View::bytes(Space::Arena, 0, SECTOR);
         let mut tries = 1;
         loop {
-            let read = self.read(0, &mut sector.0).and_then(|()| {
-                let header = StoreHeader::read(&sector.0, &image, Space::Card);
+            let sector = memory.bytes_mut(&place).map_err(|_| CardError::Memory);
+            let read = sector.and_then(|sector| {
+                self.read(0, sector)?;
+                let header = StoreHeader::read(sector, &image, Space::Card);
                 header.map(drop).map_err(CardError::Store)
             });
             match read {
@@ -208,10 +211,6 @@ impl<'i> Transfers<'i> {
         Some(View::bytes(Space::Arena, kept.place(sector)?, kept.each()))
     }
 }
-
-/// A sector, aligned as headers of stores are read.
-#[repr(align(8))]
-struct Sector([u8; SECTOR as usize]);
 
 /// What is moved at a time: where neither side has a gap. Addresses are offsets in their spaces.
 fn runs(copy: &Transfer) -> Runs {

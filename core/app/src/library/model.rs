@@ -51,7 +51,8 @@ pub fn header(stem: &str, plan: &PlanFile) -> String {
         text.push_str("\n/* What tilewright_select takes; sizes above are the first one's.\n");
         for (index, entry) in programs {
             let name = plain(image.name(entry.name));
-            let _ = writeln!(text, " * TILEWRIGHT_PROGRAM({index}): {name}");
+            let _ =
+                writeln!(text, " * TILEWRIGHT_PROGRAM({index}): {name}, {} us", entry.latency_us);
         }
         text.push_str(" */\n");
     }

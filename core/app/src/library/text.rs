@@ -17,6 +17,11 @@ pub const CMAKE: &str = r#"# The target tilewright::model: made by `tilewright i
 #     target_link_libraries(firmware PRIVATE tilewright::model)
 cmake_minimum_required(VERSION 3.13)
 
+get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+if(NOT "C" IN_LIST languages)
+  message(FATAL_ERROR "tilewright::model has a C source: say project(... LANGUAGES C CXX)")
+endif()
+
 add_library(tilewright_model INTERFACE)
 target_sources(tilewright_model INTERFACE "${CMAKE_CURRENT_LIST_DIR}/model.c")
 target_include_directories(tilewright_model INTERFACE "${CMAKE_CURRENT_LIST_DIR}")
@@ -60,6 +65,12 @@ pub fn readme(stem: &str, board: &Board, plan: &PlanFile, files: &[PackagedFile]
         "  Calls of the library take up to 12 KiB of stack. What a plan copies by DMA on the board's own firmware, the\n  \
          core copies here, so that such plans take longer than the page and `tilewright run` say.\n",
     );
+    if image.space_bytes(Space::ExternalRam) > 0 {
+        text.push_str(
+            "\nExternal RAM must be Normal memory: give SDRAM of an STM32 a region of the MPU, or kernels fault at\n\
+             unaligned words.\n",
+        );
+    }
     if !plan.external_flash().is_empty() {
         text.push_str(
             "\nWrite model.flash to external flash, map that to memory, and give its address to tilewright_open.\n",

@@ -81,7 +81,7 @@ fn a_failing_card_is_said_with_sector_and_layer() {
     firmware.card.code = 0;
     firmware.card.flipped = Some(513);
     firmware.set_inputs(&inputs);
-    assert_eq!(firmware.invoke(), 13);
+    assert_eq!(firmware.invoke(), 11);
     assert!(firmware.said().contains("its image holds other bytes"), "{}", firmware.said());
     firmware.card.flipped = None;
     firmware.set_inputs(&inputs);
