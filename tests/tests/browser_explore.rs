@@ -96,7 +96,7 @@ async fn boards_are_ranked_for_the_model_and_ones_own_is_planned_for() {
                 sram.value = arguments[0]; sram.dispatchEvent(new Event('change', { bubbles: true }));";
     browser.script(edit, vec![json!("0")]).await;
     let told = browser.text_when("own-trouble", |text| !text.is_empty()).await;
-    assert!(told.contains("SRAM in KiB of 0"), "{told}");
+    assert!(told.contains("SRAM in KiB must be from 1"), "{told}");
     browser.script(edit, vec![json!("64")]).await;
     browser.click("own-use").await;
     let verdict = browser.text_when("verdict", |text| text.contains("Own, after")).await;

@@ -87,7 +87,7 @@ async fn a_sound_becomes_what_the_model_takes_and_a_broken_one_is_explained() {
     browser.find("input-microphone").await;
     browser.give_file("input-file", &written("tone.wav", &tone())).await;
     let note = browser.text_when("input-note", |text| text.contains("frames")).await;
-    assert!(note.contains("49 frames of 40 filter channels, one each 20 ms"), "{note}");
+    assert!(note.contains("49 frames of 40 filter channels, one every 20 ms"), "{note}");
     browser.find("results").await;
     browser.give_file("input-file", &written("broken.wav", b"RIFF\0\0\0\0WAVE and so on")).await;
     let trouble = browser.text_when("trouble", |text| text.contains("sound")).await;

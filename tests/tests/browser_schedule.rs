@@ -90,7 +90,7 @@ async fn frames_overlap_on_a_card_and_buffers_are_seen() {
     assert!(words.contains("for Card"), "the core waits for it: {words}");
     let energy = browser.text_when("upkeep-energy", |text| !text.is_empty()).await;
     assert!(energy.contains("of a frame") && energy.contains("mW"), "{energy}");
-    let day = browser.text_when("upkeep-day", |text| text.contains("a frame, one each")).await;
+    let day = browser.text_when("upkeep-day", |text| text.contains("a frame, one every")).await;
     browser.script(DRAG, vec![json!("period"), json!(3600)]).await;
     browser.text_when("upkeep-day", |text| *text != day).await;
     browser.text_when("upkeep-lasts", |text| text.contains("cycles")).await;

@@ -163,7 +163,7 @@ fn the_film_on_the_first_page_is_what_the_command_makes() {
     let files = ["--report", report.to_str().unwrap(), "--badge", badge.to_str().unwrap()];
     assert!(run(&[&words[..], &files].concat()).status.success());
     let [report, badge] = [report, badge].map(|path| fs::read_to_string(path).unwrap());
-    assert!(report.contains("It fits, by strategy swap.") && report.matches("<svg").count() == 2);
+    assert!(report.contains("It fits, by strategy swap.") && report.matches("<img").count() == 2);
     assert!(badge.contains("fits: ") && badge.contains("stm32f746g-disco"), "{badge}");
 }
 

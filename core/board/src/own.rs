@@ -57,7 +57,7 @@ pub enum OwnBoardError {
     )]
     Part(String),
     /// A number is outside of what can be.
-    #[error("{what} of {value} is not from {least} to {most}")]
+    #[error("{what} must be from {least} to {most}, not {value}")]
     Range {
         /// Which number.
         what: &'static str,
@@ -324,9 +324,12 @@ mod tests {
             ("own:own:stm32f746g-disco", "says nothing"),
             ("own:stm32f746g-disco:sram", "'sram' says nothing"),
             ("own:stm32f746g-disco:sram=-1", "'sram=-1' says nothing"),
-            ("own:stm32f746g-disco:sram=0", "SRAM in KiB of 0 is not from 1"),
-            ("own:stm32f746g-disco:clock=99999", "a clock in MHz of 99999"),
-            ("own:stm32f746g-disco:ram=4294967295", "RAM outside of the chip of 4294967295"),
+            ("own:stm32f746g-disco:sram=0", "SRAM in KiB must be from 1 to 4194303, not 0"),
+            (
+                "own:stm32f746g-disco:clock=99999",
+                "a clock in MHz must be from 1 to 2000, not 99999",
+            ),
+            ("own:stm32f746g-disco:ram=4294967295", "RAM outside of the chip must be from 0"),
             ("own:nrf52840-dk:ram=8", "has no RAM outside of the chip"),
             ("own:stm32l552e-ev:card=maybe", "'card=maybe' says nothing"),
         ] {

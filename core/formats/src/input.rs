@@ -75,14 +75,8 @@ pub fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Data, InputError> {
         let listening = sound::Listening::new(tensor, bytes)?;
         return Ok(listening.input(tensor, listening.loudest()));
     }
-    if bytes.starts_with(npz::MAGIC) {
-        let mut samples = samples(tensor, bytes)?;
-        return Ok(samples.swap_remove(0));
-    }
-    if bytes.starts_with(npy::MAGIC) {
-        let array = npy::parse(bytes)?;
-        let mut samples = from_array(tensor, &array)?;
-        return Ok(samples.swap_remove(0));
+    if is_archive(bytes) || bytes.starts_with(npy::MAGIC) {
+        return Ok(samples_of(tensor, bytes, 1)?.swap_remove(0));
     }
     if bytes.len() == count {
         let integers = bytes.iter().map(|byte| byte.cast_signed()).collect();
@@ -97,17 +91,22 @@ pub fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Data, InputError> {
 /// If it is no such archive, or an array does not fit.
 pub fn several(tensors: &[Tensor], bytes: &[u8]) -> Result<Vec<Data>, InputError> {
     let arrays = npz::parse(bytes)?;
-    let one = |(index, tensor): (usize, &Tensor)| {
+    let is_of_one = |name: &String| tensors.iter().any(|tensor| tensor.name == *name);
+    let mut unnamed = arrays.iter().filter(|named| !is_of_one(&named.name));
+    let one = |tensor: &Tensor| {
         let named = arrays.iter().find(|named| named.name == tensor.name);
-        let named = named.or_else(|| arrays.get(index)).ok_or_else(|| InputError::Mismatch {
+        let named = named.or_else(|| unnamed.next()).ok_or_else(|| InputError::Mismatch {
             tensor: tensor.name.clone(),
             takes: tensor.shape.to_string(),
             given: format!("only {} arrays", arrays.len()),
         })?;
-        Ok(from_array(tensor, &named.array)?.swap_remove(0))
+        Ok(from_array(tensor, &named.array, 1)?.swap_remove(0))
     };
-    tensors.iter().enumerate().map(one).collect()
+    tensors.iter().map(one).collect()
 }
+
+/// Most samples of a file: each takes memory of its own.
+const MOST_SAMPLES: usize = 1 << 20;
 
 /// Whether bytes may be a `.npz` file.
 #[must_use]
@@ -121,16 +120,21 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 /// # Errors
 /// If the bytes are no such array.
 pub fn samples(tensor: &Tensor, bytes: &[u8]) -> Result<Vec<Data>, InputError> {
-    if is_archive(bytes) {
-        let arrays = npz::parse(bytes)?;
-        let fits = |array: &NpyArray| from_array(tensor, array).is_ok();
-        let array = npz::array_for(&arrays, &tensor.name, fits);
-        return from_array(tensor, array.ok_or(NpyError::Damaged("no arrays"))?);
-    }
-    from_array(tensor, &npy::parse(bytes)?)
+    samples_of(tensor, bytes, MOST_SAMPLES)
 }
 
-fn from_array(tensor: &Tensor, array: &NpyArray) -> Result<Vec<Data>, InputError> {
+fn samples_of(tensor: &Tensor, bytes: &[u8], most: usize) -> Result<Vec<Data>, InputError> {
+    if is_archive(bytes) {
+        let arrays = npz::parse(bytes)?;
+        let fits = |array: &NpyArray| from_array(tensor, array, 1).is_ok();
+        let array = npz::array_for(&arrays, &tensor.name, fits);
+        return from_array(tensor, array.ok_or(NpyError::Damaged("no arrays"))?, most);
+    }
+    from_array(tensor, &npy::parse(bytes)?, most)
+}
+
+/// The first samples of an array, as many as `most`.
+fn from_array(tensor: &Tensor, array: &NpyArray, most: usize) -> Result<Vec<Data>, InputError> {
     let count = tensor.shape.elements().unwrap_or(0);
     let mismatch = || InputError::Mismatch {
         tensor: tensor.name.clone(),
@@ -166,7 +170,7 @@ fn from_array(tensor: &Tensor, array: &NpyArray) -> Result<Vec<Data>, InputError
             NpyValues::I8(values) => from_integers(tensor, reorder(&values[range], moved)),
         }
     };
-    Ok((0..given / count).map(sample).collect())
+    Ok((0..(given / count).min(most)).map(sample).collect())
 }
 
 /// Height, width and channels, if the array's samples have channels first where the tensor's have

@@ -15,7 +15,7 @@ use crate::schedule::{Pictured, Schedule};
 const STYLE: &str = "\
 body{font:15px/1.5 system-ui,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif;color:#171b1f;background:#fff;max-width:960px;\
 margin:32px auto;padding:0 16px;font-variant-numeric:tabular-nums}\
-h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}svg{max-width:100%;height:auto}\
+h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}img{max-width:100%;height:auto}\
 table{border-collapse:collapse;width:100%;font-size:.85rem}th,td{text-align:left;padding:4px 8px;border-bottom:1px solid #d5dadd}\
 td.n,th.n{text-align:right}small{color:#565f67}.scroll{overflow-x:auto}code{font-size:.85em;overflow-wrap:anywhere}";
 
@@ -37,10 +37,10 @@ pub fn report_html(pictured: &Pictured<'_>, command: &str) -> String {
     }
     text += "</table>\n";
     if let Some(film) = film_svg(pictured) {
-        section(&mut text, "Film", &bare(&film));
+        section(&mut text, "Film", &picture(&film));
     }
     let drawn = Drawn { report, memory: schedule.memory, tensors };
-    section(&mut text, "Memory", &bare(&svg(&[drawn])));
+    section(&mut text, "Memory", &picture(&svg(&[drawn])));
     section(&mut text, "Layers", &layers(&report.layers));
     // Writing to a string cannot fail.
     let _ = write!(
@@ -116,9 +116,10 @@ fn section(text: &mut String, title: &str, body: &str) {
     let _ = write!(text, "<h2>{title}</h2>\n<div class=\"scroll\">\n{body}</div>\n");
 }
 
-/// A drawing without what only a file of its own needs.
-fn bare(svg: &str) -> String {
-    svg.split_once("?>\n").map_or(svg, |(_, rest)| rest).to_owned()
+/// A drawing as a picture: styles of several in one page would count for all of them.
+fn picture(svg: &str) -> String {
+    let data = escaped(&svg.replace('%', "%25").replace('#', "%23"));
+    format!("<img alt=\"\" src=\"data:image/svg+xml;charset=utf-8,{data}\">\n")
 }
 
 fn layers(rows: &[LayerRow]) -> String {

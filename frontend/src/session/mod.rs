@@ -277,7 +277,9 @@ impl Session {
             }
             Kept::Saved(name) => {
                 let bytes = buffers.pop();
-                if let (Some(asked), Some(trace)) = (self.perfetto_asked.take(), &bytes) {
+                if name.ends_with(ScheduleFile::InPerfetto.ending())
+                    && let (Some(asked), Some(trace)) = (self.perfetto_asked.take(), &bytes)
+                {
                     asked.hand(&name, trace);
                     self.perfetto = Some(asked);
                     return;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{AUTO, Effect, ExploreSpec, OPEN, Place, State, explore::Shows};
+use super::{AUTO, Effect, ExploreSpec, Job, OPEN, Place, State, explore::Shows};
 use crate::message::trouble;
 use tilewright_board::{Board, OWN, OwnBoard, SMALL, Support};
 use tilewright_report::SweepRow;
@@ -12,6 +12,8 @@ use tilewright_report::SweepRow;
 pub struct Boards {
     /// Whether it is shown.
     pub is_open: bool,
+    /// Whether plans of view Explore were made when it was opened.
+    pub interrupts: bool,
     /// The open model's best plan on each board, as far as it is known.
     pub rows: Rc<Vec<Rc<SweepRow>>>,
 }
@@ -22,12 +24,16 @@ impl State {
             return;
         }
         // Two choices share those who plan rows.
+        let was_exploring = self.task(Job::Explore).is_some();
         self.stop_exploring(effects);
         self.board_choice.is_open = is_open;
+        if is_open {
+            self.board_choice.interrupts = was_exploring;
+            return self.look_around(effects);
+        }
         self.follow_choice();
-        if !is_open {
-            self.look_around(effects);
-        } else if self.model.is_some() {
+        self.look_around(effects);
+        if std::mem::take(&mut self.board_choice.interrupts) {
             self.begin_exploring(effects);
         }
     }
@@ -60,7 +66,14 @@ impl State {
             own.of(base).map_err(|error| error.to_string())
         });
         match made {
-            Ok(board) => self.add_board(board),
+            Ok(board) => {
+                // A link may say the same in another order.
+                let id = board.id.clone();
+                self.settings.complete(|settings| settings.board.clone_from(&id));
+                if !self.boards.iter().any(|known| known.id == id) {
+                    self.add_board(board);
+                }
+            }
             Err(why) => {
                 let what = "The board of your own cannot be.".to_owned();
                 let why = tilewright_report::sentence(&why);
@@ -80,7 +93,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{ready, started};
-    use super::super::{Event, ExploreEvent, Job, View};
+    use super::super::{Event, ExploreEvent, View};
     use super::*;
 
     fn asked(effects: &[Effect]) -> usize {
@@ -118,8 +131,11 @@ mod tests {
         let (state, _) = started(&format!("#board={id}"));
         assert_eq!(state.board().unwrap().arena().0, 96 << 10);
         assert!(state.trouble(Place::Plan).is_none());
+        let (state, _) = started("#board=own:stm32f746g-disco:ram=0:sram=96");
+        assert_eq!(state.settings.now().board, "own:stm32f746g-disco:sram=96:ram=0");
+        assert!(state.board().is_some() && state.trouble(Place::Plan).is_none());
         let (state, _) = started("#board=own:stm32f746g-disco:sram=0");
-        assert!(state.trouble(Place::Plan).is_some());
+        assert!(state.trouble(Place::Plan).is_some_and(|trouble| trouble.place.contains("SRAM")));
         assert!(!state.settings.now().board.starts_with(OWN));
         let mut state = ready();
         state.update(Event::Settings(state.settings.now().on_board(id), false));

@@ -139,6 +139,13 @@ impl State {
 
     /// If the view is shown, there is something to look at from the beginning.
     pub(super) fn look_around(&mut self, effects: &mut Vec<Effect>) {
+        if self.board_choice.is_open {
+            self.follow_choice();
+            if self.model.is_some() && !self.is_opening() {
+                self.begin_exploring(effects);
+            }
+            return;
+        }
         if self.view != View::Explore || self.boards.is_empty() {
             return;
         }

@@ -115,6 +115,7 @@ impl State {
         }
         self.is_advising &= fragment.settings.strategy.is_empty() || settings == *now;
         let is_changed = self.settings.set(settings, false);
+        self.know_own_board();
         let before = self.fragment();
         match &fragment.model {
             Some(model) if before.model.as_ref() != Some(model) => {

@@ -230,7 +230,7 @@ impl State {
         let strategy = self.settings.now().strategy.clone();
         let before = self.settings.now().clone();
         if !self.boards.iter().any(|known| known.id == board) {
-            if !self.settings.now().board.is_empty() {
+            if !self.settings.now().board.is_empty() && self.trouble(Place::Plan).is_none() {
                 let known: Vec<_> = self.boards.iter().map(|board| board.id.as_str()).collect();
                 let what = format!("There is no board '{board}'");
                 let detail = format!("The link names it; known boards: {}.", known.join(", "));

@@ -53,7 +53,7 @@ fn drawing(props: &Props, sheet: &Sheet) -> Html {
             </div>
             <figcaption class="muted detail">
                 { if props.picture.is_some() { "The input as the model takes it: made as wide and high as it wants." }
-                  else { "There is no picture below: this input is none." } }
+                  else { "The input is no picture: there is nothing to draw on." } }
             </figcaption>
         </figure>
     }
@@ -133,7 +133,12 @@ fn point_table(sheet: &Sheet) -> Html {
     };
     html! {
         <details open={sheet.boxes.is_empty()}>
-            <summary>{ format!("{} key points", sheet.points.len()) }</summary>
+            <summary>
+                { match sheet.points.len() {
+                    1 => "1 key point".to_owned(),
+                    count => format!("{count} key points"),
+                } }
+            </summary>
             { table }
         </details>
     }

@@ -32,10 +32,15 @@ pub async fn as_wav(file: &Blob) -> Result<Uint8Array, JsValue> {
     )?;
     let sound: AudioBuffer =
         JsFuture::from(context.decode_audio_data(&bytes)?).await?.dyn_into()?;
-    let channels: Vec<Vec<f32>> = (0..sound.number_of_channels())
-        .map(|channel| sound.get_channel_data(channel))
-        .collect::<Result<_, _>>()?;
+    // Hours may come out of a small file: no more than is used enters this program's memory.
     let count = (sound.length() as usize).min((RATE * MOST_SECONDS) as usize);
+    let channels = (0..sound.number_of_channels())
+        .map(|channel| {
+            let mut samples = vec![0.0f32; count];
+            sound.copy_from_channel(&mut samples, channel as i32)?;
+            Ok(samples)
+        })
+        .collect::<Result<Vec<_>, JsValue>>()?;
     let mean = |at: usize| {
         let sum: f32 = channels.iter().filter_map(|channel| channel.get(at)).sum();
         ((sum / channels.len().max(1) as f32) * 32_767.0).clamp(-32_768.0, 32_767.0) as i16

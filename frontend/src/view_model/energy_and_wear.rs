@@ -91,7 +91,7 @@ fn wear_facts(wear: &Wear) -> Vec<Fact> {
     let fact = |id, title, value, detail| Fact { title, id, value, detail, kind: Kind::Modelled };
     let frame = figures::decimal(wear.frame_written_bytes);
     let day = figures::decimal(wear.day_written_bytes);
-    let each = format!("{frame} a frame, one each {}", figures::duration(wear.period_us.0));
+    let each = format!("{frame} a frame, one every {}", figures::duration(wear.period_us.0));
     let mut facts = vec![fact("day", "Written to the card a day", day, each)];
     let (Some(years), Some(amplification)) = (wear.years, wear.amplification) else {
         let detail = "nothing is written to it".to_owned();

@@ -86,7 +86,7 @@ pub fn trace(outputs: &[OutputFacts], facts: &TraceFacts) -> Option<Trace> {
     let lines: Vec<Line> = lines.collect();
     let first = lines.first()?;
     let words = format!(
-        "{} answers, one each {}. The highest: {} with {} at {}.",
+        "{} answers, one every {}. The highest: {} with {} at {}.",
         facts.rows.len(),
         figures::duration(facts.hop_us),
         first.name,

@@ -68,7 +68,7 @@ pub fn listen(
     });
     let mut rows = Vec::new();
     let mut last = None;
-    if traced.is_some() && (is_stream || beyond > 0) {
+    if is_stream || (traced.is_some() && beyond > 0) {
         for step in 0..steps {
             if step % 16 == 0 {
                 say(&format!("Listening: step {} of {steps}", step + 1));

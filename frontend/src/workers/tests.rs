@@ -246,7 +246,7 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
             ScheduleFile::Json => assert!(text.contains("\"occupancy\"")),
             ScheduleFile::Film => assert!(text.contains("SD card") && text.len() < 300_000),
             ScheduleFile::Report => {
-                assert!(text.contains("http://again") && text.matches("<svg").count() == 2);
+                assert!(text.contains("http://again") && text.matches("<img").count() == 2);
             }
         }
     }

@@ -73,6 +73,9 @@ pub fn write(dims: &[usize], values: &[f32]) -> Vec<u8> {
     bytes
 }
 
+/// Most bytes of a header. NumPy takes 10,000.
+const LONGEST_HEADER: usize = 1 << 16;
+
 /// Reads an array file.
 ///
 /// # Errors
@@ -84,6 +87,9 @@ pub fn parse(bytes: &[u8]) -> Result<NpyArray, NpyError> {
         [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([a, b, c, d]) as usize, 6),
         _ => return Err(NpyError::Damaged("no version")),
     };
+    if length > LONGEST_HEADER {
+        return Err(NpyError::Damaged("the header is too long"));
+    }
     let end = length.checked_add(start).ok_or(NpyError::Damaged("the header's length"))?;
     let header = rest.get(start..end).ok_or(NpyError::Damaged("the header is cut off"))?;
     let header = std::str::from_utf8(header).map_err(|_| NpyError::Damaged("the header's text"))?;

@@ -192,11 +192,11 @@ impl Listening {
         let how = match self.front_end {
             FrontEnd::Samples { count } => format!("{count} samples at 16 kHz"),
             FrontEnd::Channels { frames, step } => format!(
-                "{frames} frames of 40 filter channels, one each {} ms, as TensorFlow Lite Micro's front end makes them",
+                "{frames} frames of 40 filter channels, one every {} ms, as TensorFlow Lite Micro's front end makes them",
                 milliseconds(step)
             ),
             FrontEnd::Cepstra { frames, count, step } => format!(
-                "{frames} frames of {count} MFCC, one each {} ms, as MLPerf Tiny makes them",
+                "{frames} frames of {count} MFCC, one every {} ms, as MLPerf Tiny makes them",
                 milliseconds(step)
             ),
         };

@@ -17,10 +17,17 @@ struct HeatMaps {
 }
 
 fn heat_maps(outputs: &[OutputFacts]) -> Option<HeatMaps> {
-    let maps = outputs.iter().position(|output| {
+    let is_candidate = |output: &OutputFacts| {
         let [height, width, channels] = output.shape;
         height >= 4 && width >= 4 && (2..=MOST).contains(&(channels as usize))
-    })?;
+    };
+    let has_offsets = |output: &OutputFacts| {
+        let [height, width, channels] = output.shape;
+        let are_offsets = |other: &OutputFacts| other.shape == [height, width, 2 * channels];
+        is_candidate(output) && outputs.iter().any(are_offsets)
+    };
+    let with_offsets = outputs.iter().position(has_offsets);
+    let maps = with_offsets.or_else(|| outputs.iter().position(is_candidate))?;
     let [height, width, channels] = outputs[maps].shape;
     let offsets = outputs.iter().position(|output| output.shape == [height, width, 2 * channels]);
     Some(HeatMaps { maps, offsets })
@@ -55,7 +62,13 @@ pub fn of_heat_maps(outputs: &[Output<'_>], picture: Picture, threshold: f32) ->
         let at = |place: usize| maps.values.get(place * channels + channel);
         let place =
             (0..height * width).reduce(|best, one| if at(one) > at(best) { one } else { best })?;
-        let score = maps.probability(place * channels + channel);
+        let index = place * channels + channel;
+        // Maps without offsets are trained towards 0 and 1 themselves.
+        let is_plain = offsets.is_none() && maps.facts.real(i8::MAX) <= 2.0;
+        let score = match is_plain {
+            true => maps.real(index).clamp(0.0, 1.0),
+            false => maps.probability(index),
+        };
         let (row, column) = (place / width, place % width);
         let (x, y) = match offsets {
             Some(offsets) => {
@@ -130,7 +143,7 @@ pub fn is_list(outputs: &[OutputFacts]) -> bool {
     let is_named =
         ["landmark", "keypoint", "key_point", "pose"].iter().any(|word| name.contains(word));
     let is_table = rows >= 4 && matches!(columns, 2 | 3);
-    let is_usual = rows == 1 && matches!(columns, 10 | 63 | 136 | 196 | 212 | 1404 | 1434);
+    let is_usual = rows == 1 && matches!(columns, 63 | 136 | 196 | 212 | 1404 | 1434);
     list(outputs).is_some() && !largest.is_scores && (is_named || is_table || is_usual)
 }
 

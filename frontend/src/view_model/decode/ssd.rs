@@ -82,6 +82,9 @@ fn anchors(picture: Picture) -> Vec<Anchor> {
         let share = grid as f32 / (GRIDS - 1) as f32;
         if grid == GRIDS { 1.0 } else { SCALES[0] + (SCALES[1] - SCALES[0]) * share }
     };
+    // Shares are of the shorter side.
+    let least = picture.width.min(picture.height) as f32;
+    let [across, down] = [picture.width, picture.height].map(|side| least / side.max(1) as f32);
     let mut anchors = Vec::new();
     for (grid, [rows, columns]) in grids(picture).into_iter().enumerate() {
         let own = scale(grid);
@@ -98,8 +101,8 @@ fn anchors(picture: Picture) -> Vec<Anchor> {
                 anchors.push(Anchor {
                     x: middle(cell % columns, columns),
                     y: middle(cell / columns, rows),
-                    width: scale * ratio.sqrt(),
-                    height: scale / ratio.sqrt(),
+                    width: scale * ratio.sqrt() * across,
+                    height: scale / ratio.sqrt() * down,
                 });
             }
         }

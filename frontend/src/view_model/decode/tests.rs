@@ -241,7 +241,9 @@ fn lists_of_points_are_in_pixels_or_shares() {
     let found = read(Kind::Points, &[&mesh], 192, 0.3);
     let second = found.findings[0].points[1];
     assert_eq!((found.findings[0].points.len(), second.x, second.y), (468, 0.5, 0.25));
-    let five = facts([1, 1, 10], 1.0, 0);
+    let five = OutputFacts { name: "landmarks".to_owned(), ..facts([1, 1, 10], 1.0, 0) };
+    let logits = facts([1, 1, 10], 1.0, 0);
+    assert_ne!(kinds(&[logits], Some(Picture { height: 40, width: 40 }))[0], Kind::Points);
     assert_eq!(kinds(&[five], Some(Picture { height: 40, width: 40 }))[0], Kind::Points);
 }
 

@@ -52,7 +52,10 @@ fn layout(kind: Kind, outputs: &[OutputFacts], picture: Picture) -> Option<Layou
             let boxes = cells * each;
             let is_turned = columns == boxes && rows != boxes;
             let numbers = if is_turned { rows } else { columns };
-            let suits = boxes > 0
+            // A list of boxes is no map.
+            let is_list = facts.shape[0] == 1 || facts.shape[1] == 1;
+            let suits = is_list
+                && boxes > 0
                 && (is_turned || rows == boxes)
                 && numbers >= least
                 && (kind != Kind::YoloPose || numbers == POSE)

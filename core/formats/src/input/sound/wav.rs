@@ -18,6 +18,8 @@ const MOST_RATE: u32 = 384_000;
 const MOST_CHANNELS: usize = 64;
 /// Lobes of the low-pass filter on each side.
 const LOBES: f64 = 8.0;
+/// Places of a lobe that are tabulated.
+const STEPS: f64 = 1_024.0;
 
 pub fn is_wav(bytes: &[u8]) -> bool {
     bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WAVE")
@@ -115,13 +117,15 @@ pub fn resampled(sound: &Sound, rate: u32) -> Vec<f32> {
     let share = (to / from).min(1.0);
     let reach = LOBES / share;
     let count = whole(sound.samples.len() as f64 * to / from);
-    let kernel = |distance: f64| {
-        let at = distance * share;
-        if at.abs() >= LOBES {
-            return 0.0;
-        }
+    let lobe = |at: f64| {
         let sinc = if at == 0.0 { 1.0 } else { libm::sin(PI * at) / (PI * at) };
-        sinc * (0.5 + 0.5 * libm::cos(PI * at / LOBES)) * share
+        sinc * (0.5 + 0.5 * libm::cos(PI * at / LOBES))
+    };
+    let steps = 0..whole(LOBES * STEPS);
+    let table: Vec<f64> = steps.map(|step| lobe(step as f64 / STEPS)).collect();
+    let kernel = |distance: f64| {
+        let step = whole((distance * share).abs() * STEPS + 0.5);
+        share * table.get(step).copied().unwrap_or(0.0)
     };
     (0..count)
         .map(|index| {
