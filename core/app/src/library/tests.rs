@@ -40,7 +40,7 @@ fn the_source_holds_the_plan_image_and_the_header_its_sizes() {
     defines("INPUT_0_BYTES", "1024");
     defines("INPUT_0_HEIGHT", "32");
     defines("OUTPUTS", "1");
-    defines("OUTPUT_0_ZERO_POINT", "(-128)");
+    defines("INPUT_0_ZERO_POINT", "(-128)");
     assert!(text(&files, "README.txt").contains("-mcpu=cortex-m7 "));
     assert!(text(&files, "tilewright.h").contains("int tilewright_invoke(tilewright *model);"));
 }

@@ -7,7 +7,7 @@ fn a_plan_is_packed_with_the_c_library() {
     let mut importer = Importer::default();
     let model = opened(&mut importer, &EXAMPLES[0]);
     let (facts, images) = planned(model, settings(None));
-    let (settings, model) = (facts.settings, "models/lenet5.onnx".to_owned());
+    let (settings, model) = (facts.settings, facts.report.model);
     let request = ImportRequest::Library { settings, model, has_stores: false };
     let archive = b"!<arch>\n".to_vec();
     let (reply, buffers) = importer

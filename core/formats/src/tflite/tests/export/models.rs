@@ -51,8 +51,7 @@ fn recorded_models_stay_as_they_are() {
 
 #[test]
 fn samples_stay_as_they_are_in_tiles_and_pruned() {
-    for path in files("") {
-        let real = opened(&path);
+    for real in files("").iter().map(|path| opened(path)).filter(|model| !model.is_int8()) {
         let pruning =
             Pruning { sparsity: 700, group: NonZeroUsize::new(4).unwrap(), is_global: false };
         let (pruned, _) = prune(&real, &pruning).unwrap();
