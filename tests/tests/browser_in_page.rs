@@ -246,7 +246,7 @@ async fn inputs_are_drawn_or_given_in_any_format_of_pictures() {
     let browser = Browser::start(1440, 900, false).await;
     browser.open(&format!("{site}#model=lenet5&board={BOARD}&view=run")).await;
     browser.text_when("results", |text| text.contains("Class")).await;
-    let best = "return document.querySelector('[data-testid=results] tbody th').textContent";
+    let best = "return document.querySelector('[data-testid=results] tbody th')?.textContent";
     browser.click("input-draw").await;
     browser.find("drawing-pad").await;
     browser.script(SEVEN, Vec::new()).await;
