@@ -20,6 +20,8 @@ pub enum ScheduleFile {
 }
 
 impl ScheduleFile {
+    /// Those that show the schedule.
+    pub const OF_SCHEDULE: [Self; 4] = [Self::Perfetto, Self::InPerfetto, Self::Csv, Self::Json];
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Perfetto, Self::InPerfetto, Self::Csv, Self::Json, Self::Film, Self::Report];
@@ -29,11 +31,24 @@ impl ScheduleFile {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Perfetto => "Perfetto",
-            Self::InPerfetto => "Open in Perfetto",
+            Self::InPerfetto => "Perfetto ↗",
             Self::Csv => "CSV",
             Self::Json => "JSON",
             Self::Film => "Film",
             Self::Report => "Report",
+        }
+    }
+
+    /// For test ids.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Perfetto => "save-schedule-perfetto",
+            Self::InPerfetto => "open-in-perfetto",
+            Self::Csv => "save-schedule-csv",
+            Self::Json => "save-schedule-json",
+            Self::Film => "save-film",
+            Self::Report => "save-report",
         }
     }
 

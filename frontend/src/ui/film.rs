@@ -14,7 +14,8 @@ use yew::prelude::*;
 use super::choice::Choice;
 use super::panel::Panel;
 use super::parts::{kind_tag, legend};
-use crate::message::{PlanFacts, PlanSettings};
+use super::save::save_schedule;
+use crate::message::{PlanFacts, PlanSettings, ScheduleFile};
 use crate::state::{Event, Outcome, Plans, Selection, Theme, View};
 use crate::view_model::compare::columns;
 use crate::view_model::figures;
@@ -119,9 +120,10 @@ pub fn FilmPanel(props: &Props) -> Html {
         })
     };
     let panel = |content: Html| {
+        let actions = html! { if !film.is_empty() { { save_schedule(ScheduleFile::Film, false, &props.on) } } };
         html! {
             <Panel view={View::Film} is_maximised={props.is_maximised} is_stale={props.is_stale}
-                on={props.on.clone()}>{ content }</Panel>
+                on={props.on.clone()} {actions}>{ content }</Panel>
         }
     };
     if film.is_empty() {

@@ -10,8 +10,9 @@ use super::alternatives::alternatives;
 use super::facts::fact_list;
 use super::panel::Panel;
 use super::parts::kind_tag;
+use super::save::save_schedule;
 use super::why_not::why_not;
-use crate::message::{Calibration, ModelFacts, PlanFacts};
+use crate::message::{Calibration, ModelFacts, PlanFacts, ScheduleFile};
 use crate::state::{Event, Keep, Outcome, View};
 use crate::view_model::figures;
 use crate::view_model::overview::{Fact, Gauge, Verdict, overview};
@@ -48,9 +49,12 @@ pub fn OverviewPanel(props: &Props) -> Html {
         (Some(plan), Some(board)) => planned(plan, board, props),
         _ => html! { <p class="waiting">{ "No plan yet." }</p> },
     };
+    let has_schedule = props.plan.as_ref().is_some_and(|plan| !plan.timeline.slices.is_empty());
+    let actions =
+        html! { if has_schedule { { save_schedule(ScheduleFile::Report, false, &props.on) } } };
     html! {
         <Panel view={View::Overview} is_maximised={props.is_maximised} on={props.on.clone()}
-            is_stale={props.is_stale}>
+            is_stale={props.is_stale} {actions}>
             { body }
             { numbers(&props.model) }
             { about(&props.model) }

@@ -11,6 +11,7 @@ use web_sys::{
 use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
+use crate::message::ScheduleFile;
 use crate::session::{ObjectUrl, save};
 use crate::state::Event;
 
@@ -191,5 +192,15 @@ pub fn save_text(name: &str, text: &str, media: &str) {
 fn save_blob(name: &str, blob: &Blob) {
     if let Ok(address) = ObjectUrl::of(blob) {
         save(name, address);
+    }
+}
+
+/// A button that makes and saves a file of the plan's schedule.
+pub fn save_schedule(file: ScheduleFile, is_saving: bool, on: &Callback<Event>) -> Html {
+    html! {
+        <button type="button" class="quiet" disabled={is_saving} data-testid={file.id()} title={file.about()}
+            onclick={on.reform(move |_| Event::SaveSchedule(file))}>
+            { icon(Glyph::Save) }{ file.title() }
+        </button>
     }
 }

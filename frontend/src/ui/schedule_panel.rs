@@ -11,7 +11,7 @@ use super::facts::fact_list;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::trouble_box;
-use super::save::save_buttons;
+use super::save::{save_buttons, save_schedule};
 use super::slider::Slider;
 use super::timeline_chart::TimelineChart;
 use crate::message::{Integrity, PlanFacts, PlanSettings, ScheduleFile};
@@ -56,14 +56,7 @@ pub fn SchedulePanel(props: &Props) -> Html {
     let actions = html! {
         if nothing.is_none() {
             { save_buttons(&drawing, &name, "timeline", &props.on) }
-            { for ScheduleFile::ALL.into_iter().map(|file| html! {
-                <button type="button" class="quiet" disabled={props.is_saving}
-                    data-testid={format!("save-schedule-{}", file.title().to_lowercase().replace(' ', "-"))}
-                    title={file.about()}
-                    onclick={props.on.reform(move |_| Event::SaveSchedule(file))}>
-                    { icon(Glyph::Save) }{ file.title() }
-                </button>
-            }) }
+            { for ScheduleFile::OF_SCHEDULE.map(|file| save_schedule(file, props.is_saving, &props.on)) }
             <button type="button" class="quiet" disabled={props.is_saving} data-testid="save-recipe"
                 title="Save the recipe: all that the plan decides, for tilewright --recipe"
                 onclick={props.on.reform(|_| Event::SaveRecipe)}>

@@ -113,6 +113,10 @@ pub fn of_heat_maps(outputs: &[Output<'_>], picture: Picture, threshold: f32) ->
 /// Numbers of a point in a list, and how many points there are.
 fn list(outputs: &[OutputFacts]) -> Option<[usize; 2]> {
     let largest = outputs.iter().max_by_key(|output| output.elements())?;
+    // A map is no list.
+    if largest.shape[0] > 1 && largest.shape[1] > 1 {
+        return None;
+    }
     let [rows, columns] = largest.table();
     let numbers = match (rows, columns) {
         (4..=MOST, 2 | 3) => columns,
