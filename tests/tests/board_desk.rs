@@ -54,7 +54,8 @@ fn is_right(report: &Value) {
     assert_eq!(report["outputs"], expected["outputs"], "{report}");
     // What is left of a frame that was refused does not arrive while the board computes: that would take it 2 %.
     let cycles = |of: &Value| of["cycles"].as_f64().unwrap();
-    assert!((cycles(report) / cycles(&expected) - 1.0).abs() < 0.01, "{report}");
+    // A second run finds code in the caches and takes less, by as much as the firmware's place of code decides.
+    assert!((0.98..1.01).contains(&(cycles(report) / cycles(&expected))), "{report}");
     assert_eq!(report["layers"].as_array().unwrap().len(), 8);
     assert_eq!(report["measured_on"], "emulated board");
     assert_eq!(report["kinds"]["cycles"], "modelled");
