@@ -3,7 +3,7 @@
 
 use core::ffi::{c_char, c_void};
 
-use tilewright_plan::image::{ALIGNMENT, Expected};
+use tilewright_plan::image::{ALIGNMENT, Expected, Section};
 use tilewright_plan::{ImageError, PlanImage};
 
 use crate::abi::{Tilewright, TilewrightCard, TilewrightMemory};
@@ -68,6 +68,7 @@ pub unsafe fn open(model: *const Tilewright, given: &Given) -> Result<Opened, Fa
     let mut memory = unsafe { places.memory() };
     let expected = Expected { board: id, space_bytes: memory.space_bytes() };
     let image = PlanImage::read(bytes, &expected).map_err(Failure::Image)?;
+    check_runs(&image).map_err(Failure::Image)?;
     if let Some(what) = image.demand() {
         return Err(Failure::Unsupported(what));
     }
@@ -84,6 +85,16 @@ pub unsafe fn open(model: *const Tilewright, given: &Given) -> Result<Opened, Fa
         }
     }
     Ok(opened)
+}
+
+/// Whether the bytes that copies move are bounded by the memories, and so is the time: no runs of a copy overlap. Where a
+/// plan is made, the validator refuses such copies.
+fn check_runs(image: &PlanImage<'_>) -> Result<(), ImageError> {
+    let mut spans = image.spans();
+    let mut numbered = (0..).map_while(|index| Some((index, spans.get(index)?)));
+    let found = numbered.find(|(_, span)| span.rows > 1 && span.pitch < span.row_bytes);
+    let (section, reason) = (Section::Spans, "runs of a copy overlap");
+    found.map_or(Ok(()), |(index, _)| Err(ImageError::BadRecord { section, index, reason }))
 }
 
 /// The board's id, or as much of it as plan images hold; nothing if that is no text.

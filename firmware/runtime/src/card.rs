@@ -51,6 +51,7 @@ pub enum CardError {
     /// The plan asks for what no card can do.
     Transfer,
     /// A driver that is not the runtime's gave up.
+    #[cfg(feature = "own-drivers")]
     Driver {
         /// What it said.
         code: i32,
@@ -87,6 +88,7 @@ impl fmt::Display for CardError {
             Self::Content => f.write_str("it holds other bytes than were written"),
             Self::Image => f.write_str("its image holds other bytes"),
             Self::Transfer => f.write_str("no whole sectors, or memory that is not aligned"),
+            #[cfg(feature = "own-drivers")]
             Self::Driver { code } => write!(f, "its driver gave up with {code}"),
             Self::TooSmall { needed, had } => {
                 write!(f, "it has {had} sectors, the plan uses {needed}")

@@ -197,10 +197,6 @@ impl<'a> PlanImage<'a> {
             if end > self.space_bytes(space) {
                 return Err(bad(Section::Spans, index, "reaches past the end of its space"));
             }
-            // Bytes that are moved are bounded by the space then, and so is the time.
-            if span.rows > 1 && span.pitch < span.row_bytes {
-                return Err(bad(Section::Spans, index, "runs of a copy overlap"));
-            }
         }
         for (index, op) in self.ops.iter().enumerate() {
             domain::check_op(op).map_err(|reason| bad(Section::Ops, index, reason))?;

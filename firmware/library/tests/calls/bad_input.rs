@@ -10,6 +10,7 @@ use tilewright_library::calls::{
     tilewright_select, tilewright_status_text,
 };
 use tilewright_model::Model;
+use tilewright_plan::Bytes;
 use tilewright_plan::image::AlignedBytes;
 use tilewright_planner::{Integrity, Options, Strategy};
 use tilewright_seal::{KEY_BYTES, Key};
@@ -164,4 +165,19 @@ fn texts_are_cut_between_characters_and_always_end() {
         let text = unsafe { std::ffi::CStr::from_ptr(tilewright_status_text(status)) };
         assert!(!text.is_empty());
     }
+}
+
+#[test]
+fn copies_that_would_never_end_are_refused() {
+    let model = network("resnet8");
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    let options = Options { sram: Some(Bytes(24 << 10)), ..Options::default() };
+    let mut planned = planned(&model, &board, Strategy::Swap, &options).unwrap();
+    // One byte is moved again and again: within all memories, and for minutes.
+    for span in &mut planned.plan.spans {
+        (span.rows, span.row_bytes, span.pitch) = (u32::MAX, 1, 0);
+    }
+    let mut firmware = Firmware::new(&planned, &model, &board, Integrity::Trusted);
+    assert_eq!(firmware.open(), 6);
+    assert!(firmware.said().contains("runs of a copy overlap"), "{}", firmware.said());
 }
