@@ -87,8 +87,8 @@ pub unsafe fn open(model: *const Tilewright, given: &Given) -> Result<Opened, Fa
     Ok(opened)
 }
 
-/// Whether the bytes that copies move are bounded by the memories, and so is the time: no runs of a copy overlap. Where a
-/// plan is made, the validator refuses such copies.
+/// Refuses copies whose runs overlap: the memories bound how long every other copy takes. The validator refuses such
+/// plans where they are made; boards run those alone, the library what it is given.
 fn check_runs(image: &PlanImage<'_>) -> Result<(), ImageError> {
     let mut spans = image.spans();
     let mut numbered = (0..).map_while(|index| Some((index, spans.get(index)?)));
