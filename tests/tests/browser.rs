@@ -95,6 +95,34 @@ async fn a_static_host_under_a_sub_path_gives_everything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn panels_that_did_not_come_are_fetched_again() {
+    let folder = scratch("page without panels");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let mut panels = None;
+    for entry in fs::read_dir(page()).unwrap().map(Result::unwrap) {
+        let (from, to) = (entry.path(), folder.join(entry.file_name()));
+        if from.extension().is_some_and(|ending| ending == "wasm")
+            && entry.file_name().to_string_lossy().starts_with("panels-")
+        {
+            panels = Some((from, to));
+        } else if from.is_file() {
+            fs::copy(from, to).unwrap();
+        }
+    }
+    let browser = Browser::start(WIDE.0, WIDE.1, false).await;
+    browser.open(&static_host::serve(folder.clone(), "p")).await;
+    browser.find("no-panels").await;
+    let model = project().join("models/person-detect.tflite");
+    browser.give_file("model-file", &model).await;
+    let (from, to) = panels.expect("the page has panels of its own");
+    fs::copy(from, to).unwrap();
+    browser.click("fetch-panels").await;
+    browser.find("verdict").await;
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_unsupported_operator_is_named() {
     let site = static_host::serve(page(), "p");
     let browser = Browser::start(WIDE.0, WIDE.1, false).await;

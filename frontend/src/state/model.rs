@@ -91,6 +91,14 @@ pub struct OpenModel {
     pub facts: ModelFacts,
 }
 
+impl OpenModel {
+    /// Whether outputs are early exits. Models that keep states have outputs for these.
+    #[must_use]
+    pub fn has_exits(&self) -> bool {
+        self.facts.outputs.len() > 1 && self.facts.inputs.len() == 1
+    }
+}
+
 impl State {
     pub(super) fn navigate(&mut self, fragment: Fragment, effects: &mut Vec<Effect>) {
         if fragment == self.fragment() {

@@ -11,41 +11,19 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DragEvent, FileList, KeyboardEvent};
 use yew::prelude::*;
 
-use super::boards::BoardsDialog;
-use super::cells::CellsDialog;
 use super::chart::patterns;
-use super::compare::ComparePanel;
 use super::empty::{DimensionForm, EmptyView};
-use super::exits::ExitsSection;
-use super::explore::ExplorePanel;
-use super::explore_beside::Opened;
 use super::files::{Purpose, Read, read_files};
-use super::film::FilmPanel;
-use super::firmware::FirmwarePanel;
-use super::graph::GraphPanel;
 use super::header::Header;
-use super::later::Later;
-use super::layers::LayersPanel;
 use super::lesson::LessonPanel;
-use super::memory::MemoryPanel;
-use super::overview::OverviewPanel;
-use super::papers::PapersDialog;
+use super::panels::Rest;
 use super::parts::trouble_box;
-use super::quantisation::QuantisationPanel;
-use super::roofline::RooflinePanel;
-use super::run::RunPanel;
-use super::schedule_panel::SchedulePanel;
-use super::sparsity::SparsityPanel;
 use super::status::{StatusLine, now_ms};
-use super::tiles::TilesPanel;
-use super::what_fits::FitDialog;
-use super::zoo::ZooDialog;
 use crate::message::CellFacts;
 use crate::session::{Fetched, Message, Session, read_fragment, read_keeping, read_theme};
-use crate::state::{Effect, Event, Job, Kept, OpenModel, Origin, Place, State, View};
+use crate::state::{Effect, Event, Job, Kept, OpenModel, Place, State, View};
 use crate::view_model::cells::file_name;
 use crate::view_model::fragment::Fragment;
-use crate::view_model::remedies::remedies;
 
 /// Longest time that a model which was opened is not drawn, so that it comes with its plan: drawing
 /// it alone would keep the plan waiting.
@@ -67,27 +45,39 @@ pub enum Msg {
     Share,
     /// What was held back is to be drawn.
     Draw,
+    /// What draws panels is to be fetched.
+    FetchPanels,
+    /// What draws panels is there, or did not come.
+    Panels(Rest),
+}
+
+/// What the page is given.
+#[derive(Clone, PartialEq, Properties)]
+pub struct Props {
+    /// Fetches what draws panels, and says what became of it.
+    pub fetch_panels: Callback<Callback<Rest>>,
 }
 
 /// The page.
 pub struct App {
-    state: State,
-    session: Session,
+    pub(super) state: State,
+    pub(super) session: Session,
+    rest: Rest,
     is_dragging: bool,
     /// Set while drawing is held back.
     held: Option<Timeout>,
-    on: Callback<Event>,
+    pub(super) on: Callback<Event>,
     on_files: Callback<FileList>,
-    on_input: Callback<FileList>,
-    on_picture: Callback<(String, Uint8Array)>,
-    on_samples: Callback<FileList>,
-    on_images: Callback<FileList>,
+    pub(super) on_input: Callback<FileList>,
+    pub(super) on_picture: Callback<(String, Uint8Array)>,
+    pub(super) on_samples: Callback<FileList>,
+    pub(super) on_images: Callback<FileList>,
     _listeners: Vec<EventListener>,
 }
 
 impl Component for App {
     type Message = Msg;
-    type Properties = ();
+    type Properties = Props;
 
     fn create(ctx: &Context<Self>) -> Self {
         let link = ctx.link();
@@ -106,6 +96,7 @@ impl Component for App {
         Self {
             state: State::default(),
             session,
+            rest: Rest::Awaited,
             is_dragging: false,
             held: None,
             _listeners: listeners(ctx, &on, &on_files),
@@ -115,6 +106,12 @@ impl Component for App {
             on_picture: link.callback(|picture| Msg::Read((Purpose::Input, Ok(vec![picture])))),
             on_samples,
             on_images,
+        }
+    }
+
+    fn rendered(&mut self, ctx: &Context<Self>, is_first: bool) {
+        if is_first {
+            ctx.link().send_message(Msg::FetchPanels);
         }
     }
 
@@ -163,6 +160,15 @@ impl Component for App {
                 self.held = None;
                 true
             }
+            Msg::FetchPanels => {
+                ctx.props().fetch_panels.emit(ctx.link().callback(Msg::Panels));
+                self.rest = Rest::Awaited;
+                true
+            }
+            Msg::Panels(rest) => {
+                self.rest = rest;
+                true
+            }
         }
     }
 
@@ -172,7 +178,7 @@ impl Component for App {
         // Many plans can be explored though no model is open.
         let shows_one = model.is_some() || state.view == View::Explore;
         let view = if shows_one { state.view } else { View::All };
-        let has_exits = model.as_deref().is_some_and(has_exits);
+        let has_exits = model.as_deref().is_some_and(OpenModel::has_exits);
         let class = classes!("page", state.is_embedded.then_some("embedded"));
         let whole = Fragment { is_embedded: false, ..state.fragment() };
         let whole = state.is_embedded.then(|| format!("#{}", whole.text()));
@@ -197,36 +203,21 @@ impl Component for App {
                     <LessonPanel {place} has_model={model.is_some() || state.is_opening()} on={self.on.clone()} />
                 }
                 <main id="main" tabindex="-1" class={classes!("main", format!("view-{}", view.id()))}>
-                    { self.troubles() }
-                    { match &model {
-                        _ if view == View::Explore => self.explore(),
-                        Some(model) => self.panels(model, view),
-                        None => html! {
+                    { self.troubles(ctx) }
+                    { match (&model, self.rest) {
+                        (_, Rest::There(rest)) if view == View::Explore => (rest.explore)(self),
+                        (Some(model), Rest::There(rest)) => (rest.panels)(self, model, view),
+                        _ => html! {
                             <EmptyView wanted={state.wanted.clone()} runs_on={state.runs_on()} on={self.on.clone()}
                                 keep={state.keep.clone()}
-                                is_opening={state.is_opening()} on_files={self.on_files.clone()} />
+                                is_opening={shows_one || state.is_opening()} on_files={self.on_files.clone()} />
                         },
                     } }
                 </main>
                 </div>
                 <StatusLine tasks={state.tasks.clone()} said={state.said.clone()}
                     took_ms={state.took_ms} runs_on={state.runs_on()} {whole} on={self.on.clone()} />
-                <FitDialog fit={state.fit.clone()} doing={state.task(Job::Fit).map(|task| task.text.clone())}
-                    trouble={state.trouble(Place::Fit).cloned()} on={self.on.clone()} />
-                <PapersDialog papers={state.papers.clone()}
-                    doing={state.task(Job::Papers).map(|task| task.text.clone())}
-                    trouble={state.trouble(Place::Papers).cloned()} on={self.on.clone()} />
-                <BoardsDialog choice={state.board_choice.clone()} boards={Rc::clone(&state.boards)}
-                    settings={state.settings.now().clone()} model={state.open_name().map(AttrValue::from)}
-                    doing={state.task(Job::Explore).map(|task| task.text.clone())}
-                    trouble={state.trouble(Place::Explore).cloned()} on={self.on.clone()} />
-                <ZooDialog zoo={state.zoo.clone()} is_listing={state.task(Job::Zoo).is_some()}
-                    trouble={state.trouble(Place::Zoo).cloned()} on={self.on.clone()} />
-                <CellsDialog cells={state.cells.clone()} is_listing={state.task(Job::CellChoices).is_some()}
-                    trouble={state.trouble(Place::Cells).cloned()} on={self.on.clone()}
-                    is_searching={state.task(Job::Search).is_some()} search_trouble={state.trouble(Place::Search).cloned()}
-                    images={state.images.clone()} images_trouble={state.trouble(Place::Images).cloned()}
-                    on_images={self.on_images.clone()} on_open={ctx.link().callback(Msg::Made)} />
+                if let Rest::There(rest) = self.rest { { (rest.dialogs)(self, ctx) } }
                 if self.is_dragging {
                     <div class="drop-overlay" data-testid="drop-overlay">
                         <p>{ "Drop a model (.onnx, .tflite, or cells as .txt), samples (.npy, .npz), a picture or a sound" }</p>
@@ -264,10 +255,21 @@ impl App {
         self.held.is_none()
     }
 
-    fn troubles(&self) -> Html {
+    fn troubles(&self, ctx: &Context<Self>) -> Html {
         let state = &self.state;
         html! {
             <>
+                if matches!(self.rest, Rest::Missing) {
+                    <div class="trouble" role="alert" data-testid="no-panels">
+                        <p class="trouble-what">{ "The part of this page that draws panels did not come." }</p>
+                        <p class="trouble-remedy">
+                            { "Check the network and fetch it again. If that does not help, load the page again." }
+                        </p>
+                        <button type="button" data-testid="fetch-panels" onclick={ctx.link().callback(|_| Msg::FetchPanels)}>
+                            { "Fetch again" }
+                        </button>
+                    </div>
+                }
                 { for [Place::Model, Place::Plan].into_iter().filter_map(|place| {
                     let trouble = state.trouble(place)?;
                     let has_view = match place {
@@ -281,175 +283,6 @@ impl App {
                     <DimensionForm key={names.join("\n")} names={Rc::clone(names)} on={self.on.clone()} />
                 }
             </>
-        }
-    }
-
-    fn panels(&self, model: &Rc<OpenModel>, view: View) -> Html {
-        let state = &self.state;
-        let shows = |panel: View| view == View::All || view == panel;
-        let is_stale = state.is_plan_stale();
-        let (lit, selected) = (state.lit(), state.selected);
-        let on = self.on.clone();
-        let run = state.run.outcome.clone().filter(|outcome| {
-            state.plan.as_ref().is_some_and(|plan| outcome.plan.settings == plan.settings)
-        });
-        let measurement = state.desk.measurement.clone().filter(|measurement| {
-            state.plan.as_ref().is_some_and(|plan| measurement.plan.settings == plan.settings)
-        });
-        let run_beside = state.desk.measurement.as_ref().and_then(|m| state.run_beside(m)).cloned();
-        let layers = run.as_ref().map(|outcome| &outcome.result.layers);
-        let counts = layers.filter(|layers| !layers.is_empty()).cloned().map(Rc::new);
-        html! {
-            <div class="panels">
-                if shows(View::Overview) {
-                    <OverviewPanel model={Rc::new(model.facts.clone())} plan={state.plan.clone()}
-                        keep={matches!(model.origin, Origin::File(_)).then(|| state.keep.clone())}
-                        boards={Rc::clone(&state.boards)} remedies={remedies(state)} {is_stale}
-                        is_looking={state.is_looking()}
-                        run={run.clone()} on={on.clone()} is_maximised={view == View::Overview}
-                        exits={self.exits(has_exits(model))} />
-                }
-                if shows(View::Graph) {
-                    <GraphPanel graph={state.graph.clone()} is_drawing={state.task(Job::Graph).is_some()}
-                        trouble={state.trouble(Place::Graph).cloned()} plan={state.plan.clone()}
-                        model={model.facts.name.clone()} {lit} {selected} theme={state.theme}
-                        is_whole={state.is_graph_whole}
-                        is_maximised={view == View::Graph} on={on.clone()} />
-                }
-                if let Some(plan) = &state.plan {
-                    if view == View::Tiles || (view == View::All && plan.tiles.is_some()) {
-                        <Later>
-                            <TilesPanel plan={Rc::clone(plan)} calibration={model.facts.calibration}
-                                trouble={state.trouble(Place::Tiles).cloned()}
-                                is_saving={state.task(Job::Tiled).is_some()} {lit} {is_stale}
-                                on={on.clone()} is_maximised={view == View::Tiles} />
-                        </Later>
-                    }
-                    if shows(View::Memory) {
-                        <Later>
-                            <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit}
-                                {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
-                        </Later>
-                    }
-                    if shows(View::Film) {
-                        <Later>
-                            <FilmPanel plan={Rc::clone(plan)} run={run.clone()} plans={state.plans()}
-                                strategies={Rc::clone(&state.strategies)} settings={plan.settings.clone()}
-                                {selected} cursor_us={state.cursor_us} theme={state.theme} {is_stale}
-                                on={on.clone()} is_maximised={view == View::Film} />
-                        </Later>
-                    }
-                    if shows(View::Schedule) {
-                        <Later>
-                            <SchedulePanel plan={Rc::clone(plan)} {run} {measurement} boards={Rc::clone(&state.boards)}
-                                settings={state.settings.now().clone()} period_ms={state.period_ms}
-                                trouble={state.trouble(Place::Schedule).cloned()}
-                                is_saving={state.task(Job::Schedule).is_some()} {lit} {selected}
-                                cursor_us={state.cursor_us}
-                                {is_stale} on={on.clone()} is_maximised={view == View::Schedule} />
-                        </Later>
-                    }
-                    if shows(View::Roofline) {
-                        <Later>
-                            <RooflinePanel plan={Rc::clone(plan)} counts={counts.clone()} {lit} {selected}
-                                {is_stale} on={on.clone()} is_maximised={view == View::Roofline} />
-                        </Later>
-                    }
-                    if shows(View::Layers) {
-                        <Later>
-                            <LayersPanel plan={Rc::clone(plan)} {counts} sort={state.sort} {lit} {is_stale}
-                                filter={state.filter.clone()} on={on.clone()}
-                                is_maximised={view == View::Layers} />
-                        </Later>
-                    }
-                }
-                if shows(View::Quantisation) {
-                    <Later>
-                        <QuantisationPanel model={Rc::clone(model)} quantising={state.quantising.clone()}
-                            facts={state.quantisation.facts.clone()} sort={state.quantisation.sort}
-                            is_quantising={state.is_requantising()}
-                            is_examining={state.task(Job::Examine).is_some()}
-                            float={state.quantisation.float.clone()}
-                            is_comparing_float={state.task(Job::CompareFloat).is_some()}
-                            trouble={state.trouble(Place::Quantisation).cloned()}
-                            plan={state.plan.clone()} {lit} on={on.clone()}
-                            is_maximised={view == View::Quantisation} on_samples={self.on_samples.clone()} />
-                    </Later>
-                }
-                if shows(View::Sparsity) {
-                    <Later>
-                        <SparsityPanel model={Rc::clone(model)} sparsity={state.quantising.sparsity}
-                            is_pruning={state.is_requantising()} plan={state.plan.clone()} {lit} {is_stale}
-                            on={on.clone()} is_maximised={view == View::Sparsity} />
-                    </Later>
-                }
-                if shows(View::Run) {
-                    <Later>
-                        <RunPanel origin={model.origin.clone()}
-                            calibration={model.facts.calibration} plan={state.plan.clone()}
-                            server={state.server.clone()} runs_on={state.runs_on()} input={state.input.clone()}
-                            picture={self.session.picture()} run={state.run.clone()}
-                            can_run={state.can_run()} is_opening={state.is_opening()} needs_input={state.needs_input()} trouble={state.trouble(Place::Run).cloned()} {lit}
-                            desk={state.desk.clone()} run_beside={run_beside} can_measure={state.can_measure()}
-                            desk_trouble={state.trouble(Place::Desk).cloned()}
-                            boards={Rc::clone(&state.boards)} {is_stale}
-                            is_maximised={view == View::Run} on={on.clone()}
-                            on_input={self.on_input.clone()} on_picture={self.on_picture.clone()} />
-                    </Later>
-                }
-                if let Some(plan) = &state.plan {
-                    if shows(View::Compare) {
-                        <Later>
-                            <ComparePanel model={plan.report.model.clone()} plans={state.plans()}
-                                strategies={Rc::clone(&state.strategies)}
-                                settings={plan.settings.clone()} on={on.clone()}
-                                is_maximised={view == View::Compare} />
-                        </Later>
-                    }
-                    if shows(View::Firmware) {
-                        <Later>
-                            <FirmwarePanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)}
-                                package={state.package.clone()} downloads={self.session.downloads()}
-                                image={self.session.image_download()} {is_stale}
-                                trouble={state.trouble(Place::Firmware).cloned()}
-                                can_reorder={state.reorderable().is_some()}
-                                is_reordering={state.task(Job::Reorder).is_some()}
-                                reordered={state.reordered.clone()}
-                                reordered_file={self.session.reordered_download()}
-                                is_busy={state.task(Job::Package).is_some()} is_saving={state.task(Job::Library).is_some()} on={on}
-                                is_maximised={view == View::Firmware} />
-                        </Later>
-                    }
-                }
-            </div>
-        }
-    }
-
-    /// Many plans at once.
-    fn explore(&self) -> Html {
-        let state = &self.state;
-        let open = state.open_name().zip(state.fragment().model);
-        html! {
-            <div class="panels">
-                <ExplorePanel explore={state.explore.clone()} boards={Rc::clone(&state.boards)}
-                    strategies={Rc::clone(&state.strategies)} zoo={state.zoo.entries.clone()}
-                    open={open.map(|(name, link)| Opened { name, link })}
-                    doing={state.task(Job::Explore).map(|task| task.text.clone())}
-                    trouble={state.trouble(Place::Explore).cloned()} on={self.on.clone()} />
-            </div>
-        }
-    }
-
-    /// The early exits of the shown plan.
-    fn exits(&self, are_there: bool) -> Html {
-        let state = &self.state;
-        let Some(plan) = state.plan.as_ref().filter(|_| are_there) else { return html! {} };
-        html! {
-            <ExitsSection plan={Rc::clone(plan)} study={state.exits.clone()} images={state.images.clone()}
-                doing={state.task(Job::Exits).map(|task| task.text.clone())}
-                trouble={state.trouble(Place::Exits).cloned()}
-                images_trouble={state.trouble(Place::Images).cloned()}
-                on={self.on.clone()} on_images={self.on_images.clone()} />
         }
     }
 
@@ -468,11 +301,6 @@ impl App {
             on.emit(Event::Say(said.to_owned()));
         });
     }
-}
-
-/// Whether outputs are early exits. Models that keep states have outputs for these.
-fn has_exits(model: &OpenModel) -> bool {
-    model.facts.outputs.len() > 1 && model.facts.inputs.len() == 1
 }
 
 fn focus_main() {

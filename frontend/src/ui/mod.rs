@@ -38,6 +38,7 @@ mod outputs;
 mod overview;
 mod own_board;
 mod panel;
+mod panels;
 mod papers;
 mod parts;
 mod picture;
@@ -62,4 +63,5 @@ mod what_fits;
 mod why_not;
 mod zoo;
 
-pub use app::App;
+pub use app::{App, Props};
+pub use panels::{Panels, Rest};

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 
-use super::wasm::{FLOAT, PAGE};
+use super::wasm::{FLOAT, PAGE, PART, PART_GLUE};
 use super::{compressed, files, hexadecimal, lessons, offline};
 use crate::project::Project;
 
@@ -95,27 +95,58 @@ fn all(project: &Project, is_small: bool) -> Result<Files> {
         add(&worker.folder(project).join(&glue), &glue, &mut all)?;
         all.insert(program, read(&worker.file(project, is_small))?);
     }
-    let glue = read(&page.folder(project).join("page.js"))?;
-    let program = read(&page.file(project, is_small))?;
-    let start = project.root.join("frontend").join(START);
-    let start = String::from_utf8(read(&start)?).context("index.html is no text")?;
+    let part = page.part(project, is_small).context("the page's program has no part")?;
+    let program = Named {
+        glue: text(&page.folder(project).join("page.js"))?,
+        program: read(&page.file(project, is_small))?,
+        part_glue: text(&page.folder(project).join(PART_GLUE))?,
+        part: read(&part)?,
+    };
+    let start = text(&project.root.join("frontend").join(START))?;
     let start = with_styles(&start, &project.root, &mut all)?;
-    let start = with_program(&start, glue, program, &mut all)?;
+    let start = with_program(&start, &program, &mut all)?;
     all.insert(START.to_owned(), start.into_bytes());
     Ok(all)
 }
 
+/// The page's program.
+struct Named {
+    glue: String,
+    program: Vec<u8>,
+    /// Glue of the part that is fetched later: each of the two names the other.
+    part_glue: String,
+    part: Vec<u8>,
+}
+
 /// The first file with the page's program by its content's name.
-fn with_program(start: &str, glue: Vec<u8>, program: Vec<u8>, all: &mut Files) -> Result<String> {
-    let hash = content_name(&[&glue, &program]);
-    let mut start = start.to_owned();
-    for (old, ending, bytes) in [("page.js", ".js", glue), ("page_bg.wasm", "_bg.wasm", program)] {
-        let (old, new) = (format!("\"./{old}\""), format!("page-{hash}{ending}"));
-        ensure!(start.contains(&old), "{START} does not name {old}");
-        start = start.replace(&old, &format!("\"./{new}\""));
-        all.insert(new, bytes);
+fn with_program(start: &str, program: &Named, all: &mut Files) -> Result<String> {
+    let Named { glue, program, part_glue, part } = program;
+    let hash = content_name(&[glue.as_bytes(), program, part_glue.as_bytes(), part]);
+    let names = [
+        ("page.js".to_owned(), format!("page-{hash}.js")),
+        ("page_bg.wasm".to_owned(), format!("page-{hash}_bg.wasm")),
+        (PART_GLUE.to_owned(), format!("page-{hash}_parts.js")),
+        (format!("{PART}.wasm"), format!("{PART}-{hash}.wasm")),
+    ];
+    let renamed = |text: &str| {
+        let change = |text: String, (old, new): &(String, String)| {
+            text.replace(&format!("./{old}"), &format!("./{new}"))
+        };
+        names.iter().fold(text.to_owned(), change)
+    };
+    for (old, _) in &names[..3] {
+        ensure!(start.contains(&format!("\"./{old}\"")), "{START} does not name {old}");
     }
-    Ok(start)
+    // The program imports from the part's glue by its old name: the glue's table keeps that.
+    let from = |name: &str| format!("from \"./{name}\"");
+    let (_, new_glue) = &names[2];
+    let glue = glue.replace(&from(PART_GLUE), &from(new_glue));
+    let contents =
+        [glue.into_bytes(), program.clone(), renamed(part_glue).into_bytes(), part.clone()];
+    for ((_, name), bytes) in names.iter().zip(contents) {
+        all.insert(name.clone(), bytes);
+    }
+    Ok(renamed(start))
 }
 
 /// The first file with all that it names below the project's folder by its content's name.
@@ -158,6 +189,10 @@ fn add(from: &Path, to: &str, all: &mut Files) -> Result<()> {
     Ok(())
 }
 
+fn text(path: &Path) -> Result<String> {
+    String::from_utf8(read(path)?).with_context(|| format!("{} is no text", path.display()))
+}
+
 fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
@@ -166,28 +201,41 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
 
+    fn program(first: &str, part: &str) -> Named {
+        Named {
+            glue: format!("import from \"./{PART_GLUE}\" {{\"./{PART_GLUE}\": 1}}"),
+            program: first.into(),
+            part_glue: "fetch(\"./panels.wasm\")".to_owned(),
+            part: part.into(),
+        }
+    }
+
     #[test]
     fn the_first_file_names_its_files_by_their_content() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let start = fs::read_to_string(root.join("frontend").join(START)).unwrap();
         let mut all = Files::new();
         let start = with_styles(&start, &root, &mut all).unwrap();
-        let start = with_program(&start, b"glue".into(), b"one".into(), &mut all).unwrap();
+        let start = with_program(&start, &program("one", "later"), &mut all).unwrap();
         assert!(!start.contains("../") && !start.contains("./page."), "{start}");
         let named: Vec<_> =
             start.split("\"./").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         assert!(named.iter().all(|name| all.contains_key(*name)), "{named:?}");
-        assert!(all.keys().all(|name| named.contains(&name.as_str())), "{:?}", all.keys());
+        let (later, first): (Vec<_>, Vec<_>) = all.keys().partition(|name| name.starts_with(PART));
+        assert!(first.iter().all(|name| named.contains(&name.as_str())), "{first:?}");
+        let glue = all.iter().find(|(name, _)| name.ends_with("_parts.js")).unwrap().1;
+        assert_eq!(glue, format!("fetch(\"./{}\")", later[0]).as_bytes());
+        let keeps_key = |text: &[u8]| text.ends_with(b"_parts.js\" {\"./page_parts.js\": 1}");
+        assert!(all.iter().any(|(name, text)| name.ends_with(".js") && keeps_key(text)));
         let page = |all: &Files| all.keys().find(|name| name.ends_with("_bg.wasm")).cloned();
         let mut other = Files::new();
-        let again = with_program(
-            "\"./page.js\" \"./page_bg.wasm\"",
-            b"glue".into(),
-            b"two".into(),
-            &mut other,
-        );
+        let names = "\"./page.js\" \"./page_bg.wasm\" \"./page_parts.js\"";
+        let again = with_program(names, &program("one", "another"), &mut other);
         assert!(again.is_ok() && page(&all) != page(&other));
-        assert!(with_program("", vec![], vec![], &mut other).is_err(), "no place for the program");
+        assert!(
+            with_program("", &program("", ""), &mut other).is_err(),
+            "no place for the program"
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
@@ -29,6 +29,8 @@ pub struct Program {
     /// What cargo calls it.
     compiled: &'static str,
     glue: Glue,
+    /// Whether functions that are fetched later are a part of their own: [`PART`].
+    is_split: bool,
 }
 
 /// How a program's glue is loaded.
@@ -39,21 +41,27 @@ enum Glue {
     Script,
 }
 
+/// The part of the page's program that is fetched after the first view, as `frontend/src/bin/page.rs` calls it.
+pub const PART: &str = "panels";
+/// Glue that fetches the part.
+pub const PART_GLUE: &str = "page_parts.js";
+
 /// The page and its workers. It starts without the search, which is fetched when somebody searches cells, and
 /// without the emulator, which is fetched once there is a plan.
 pub const PAGE: [Program; 5] = [
-    Program { name: "page", compiled: "page", glue: Glue::Module },
-    Program { name: "planner", compiled: "planner", glue: Glue::Script },
-    Program { name: "importer", compiled: "importer", glue: Glue::Script },
-    Program { name: "search", compiled: "search", glue: Glue::Script },
-    Program { name: "emulator", compiled: "emulator", glue: Glue::Script },
+    Program { name: "page", compiled: "page", glue: Glue::Module, is_split: true },
+    Program { name: "planner", compiled: "planner", glue: Glue::Script, is_split: false },
+    Program { name: "importer", compiled: "importer", glue: Glue::Script, is_split: false },
+    Program { name: "search", compiled: "search", glue: Glue::Script, is_split: false },
+    Program { name: "emulator", compiled: "emulator", glue: Glue::Script, is_split: false },
 ];
 /// The worker that the page fetches when somebody compares with the float model. tract, which it links, takes
 /// about as long to compile as all else.
-pub const FLOAT: Program = Program { name: "float", compiled: "float", glue: Glue::Script };
+pub const FLOAT: Program =
+    Program { name: "float", compiled: "float", glue: Glue::Script, is_split: false };
 /// The program of the JavaScript package.
 pub const PACKAGE: Program =
-    Program { name: "core", compiled: "tilewright_js", glue: Glue::Module };
+    Program { name: "core", compiled: "tilewright_js", glue: Glue::Module, is_split: false };
 
 impl Program {
     /// The folder with its glue and its types.
@@ -65,6 +73,12 @@ impl Program {
     pub fn file(&self, project: &Project, is_small: bool) -> PathBuf {
         let ending = if is_small { "small" } else { "wasm" };
         self.folder(project).join(format!("{}_bg.{ending}", self.name))
+    }
+
+    /// The part that is fetched later.
+    pub fn part(&self, project: &Project, is_small: bool) -> Option<PathBuf> {
+        let ending = if is_small { "small" } else { "wasm" };
+        self.is_split.then(|| self.folder(project).join(format!("{PART}.{ending}")))
     }
 }
 
@@ -121,8 +135,11 @@ fn bind(project: &Project, program: &Program) -> Result<()> {
     if is_from(&bound, &now) {
         return Ok(());
     }
+    let first = if program.is_split { split(&compiled, &folder)? } else { compiled.clone() };
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(&compiled).out_name(program.name).typescript(true);
+    bindgen.input_path(&first).out_name(program.name).typescript(true);
+    // The part shares the table of functions with the rest.
+    bindgen.keep_lld_exports(program.is_split);
     match program.glue {
         Glue::Module => bindgen.web(true)?,
         Glue::Script => bindgen.no_modules(true)?,
@@ -131,6 +148,31 @@ fn bind(project: &Project, program: &Program) -> Result<()> {
         .generate(&folder)
         .with_context(|| format!("wasm-bindgen failed on {}", compiled.display()))?;
     files::write_if_changed(&stamp(&bound), now.as_bytes())
+}
+
+/// Takes a program's part out of it; the file that is left.
+fn split(compiled: &Path, folder: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;
+    let bytes =
+        fs::read(compiled).with_context(|| format!("cannot read {}", compiled.display()))?;
+    let first = folder.join("first.wasm");
+    let mut options = wasm_split_cli_support::Options::new(&bytes);
+    options.output_dir = folder;
+    options.main_out_path = &first;
+    options.main_module = "./page.js";
+    let link = format!("./{PART_GLUE}");
+    options.link_name = &link;
+    let parts = wasm_split_cli_support::transform(options)
+        .map_err(|error| anyhow!("cannot take {} apart: {error:#}", compiled.display()))?;
+    let [part] = parts.split_modules.as_slice() else {
+        bail!("{} has parts other than {PART}: {:?}", compiled.display(), parts.split_modules);
+    };
+    let glue = folder.join(PART_GLUE);
+    let text = fs::read_to_string(&glue).context("the parts have no glue")?;
+    let old = part.file_name().context("a part has no name")?.display().to_string();
+    files::write_if_changed(&glue, text.replace(&old, &format!("{PART}.wasm")).as_bytes())?;
+    fs::rename(part, folder.join(format!("{PART}.wasm"))).context("cannot name the part")?;
+    Ok(first)
 }
 
 /// wasm-opt at work on programs.
@@ -152,8 +194,13 @@ struct Run {
 /// When wasm-opt cannot start, or a file cannot be read.
 pub fn shrink(project: &Project, programs: &[Program]) -> Result<Shrinking> {
     let mut runs = Shrinking(Vec::new());
-    for program in programs {
-        let (bound, small) = (program.file(project, false), program.file(project, true));
+    let wholes = programs
+        .iter()
+        .map(|one| (one.name, Some((one.file(project, false), one.file(project, true)))));
+    let parts =
+        programs.iter().map(|one| (PART, one.part(project, false).zip(one.part(project, true))));
+    for (name, files) in wholes.chain(parts) {
+        let Some((bound, small)) = files else { continue };
         let from = format!("{} {LEVEL} {RELEASE}", digest(&bound)?);
         if is_from(&small, &from) {
             continue;
@@ -162,7 +209,7 @@ pub fn shrink(project: &Project, programs: &[Program]) -> Result<Shrinking> {
         let mut command = project.command("wasm-opt");
         command.args([LEVEL, "--output"]).args([&partial, &bound]).stdin(Stdio::null());
         let child = command.spawn().context("cannot start wasm-opt")?;
-        runs.0.push(Run { child, name: program.name, partial, small, from });
+        runs.0.push(Run { child, name, partial, small, from });
     }
     Ok(runs)
 }
