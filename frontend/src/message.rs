@@ -166,8 +166,6 @@ pub enum ModelSource {
         data: Vec<String>,
         /// What stands for each dimension that the file leaves open; empty if nothing was said.
         dims: Vec<(String, u64)>,
-        /// Names of classes, if it is known that the file has none.
-        labels: Vec<String>,
     },
     /// From the zoo, by its name with width and resolution.
     Zoo(String),
@@ -423,6 +421,8 @@ pub struct OutputFacts {
     pub zero: i32,
     /// Class names.
     pub labels: Vec<String>,
+    /// Models whose class names these are, where the file has none; empty if they are its own.
+    pub labels_of: String,
 }
 
 /// A plan image.

@@ -23,8 +23,7 @@ impl Session {
         let (source, mut tokens) = match origin {
             Origin::Example(example) => {
                 let name = example.file.rsplit('/').next().unwrap_or(example.file).to_owned();
-                let labels = example.labels.iter().map(|label| (*label).to_owned()).collect();
-                let source = ModelSource::File { name, data: Vec::new(), dims: Vec::new(), labels };
+                let source = ModelSource::File { name, data: Vec::new(), dims: Vec::new() };
                 let mut paths = vec![example.file.to_owned()];
                 paths.extend(example.calibration.filter(|_| is_given).map(str::to_owned));
                 let body = ask(source, quantising.calibrating());
@@ -36,7 +35,7 @@ impl Session {
                 let own = file.tokens().collect();
                 let OwnFile { name, data, dims, .. } = file;
                 let data = data.into_iter().map(|(name, _)| name).collect();
-                (ModelSource::File { name, data, dims, labels: Vec::new() }, own)
+                (ModelSource::File { name, data, dims }, own)
             }
         };
         tokens.extend(chosen);

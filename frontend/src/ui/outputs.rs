@@ -91,6 +91,12 @@ fn score_table(
 ) -> Html {
     let scores = scores(output, reference, board, 5);
     html! {
+        <>
+        if !output.labels_of.is_empty() {
+            <p class="muted detail" data-testid="labels-of">
+                { format!("The file names no classes: these are those of {}.", output.labels_of) }
+            </p>
+        }
         <table class="scores" data-testid="results">
             <caption class="visually-hidden">{ "Class scores, best first" }</caption>
             <thead><tr>
@@ -126,6 +132,7 @@ fn score_table(
                 }) }
             </tbody>
         </table>
+        </>
     }
 }
 

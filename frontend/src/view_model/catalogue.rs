@@ -13,8 +13,6 @@ pub struct Example {
     pub file: &'static str,
     /// Samples to calibrate with, below the page; none for a model that is int8 already.
     pub calibration: Option<&'static str>,
-    /// Names of classes, if the file has none.
-    pub labels: &'static [&'static str],
     /// Inputs to try.
     pub samples: &'static [Sample],
 }
@@ -50,7 +48,6 @@ pub const EXAMPLES: &[Example] = &[
         about: "Handwritten digits, 32×32 grey; trained on MNIST",
         file: "models/lenet5.onnx",
         calibration: Some("models/lenet5.calibration.npy"),
-        labels: &[],
         samples: samples![
             "mnist-3-label0" "0", "mnist-2-label1" "1", "mnist-1-label2" "2", "mnist-18-label3" "3",
             "mnist-4-label4" "4", "mnist-8-label5" "5", "mnist-11-label6" "6", "mnist-0-label7" "7",
@@ -63,7 +60,6 @@ pub const EXAMPLES: &[Example] = &[
         about: "Clothing, 28×28 grey, depthwise layers; trained on Fashion-MNIST",
         file: "models/fashion-mobilenet.onnx",
         calibration: Some("models/fashion-mobilenet.calibration.npy"),
-        labels: &[],
         samples: FASHION,
     },
     Example {
@@ -72,7 +68,6 @@ pub const EXAMPLES: &[Example] = &[
         about: "The same task, and three outputs on the way that may end a run",
         file: "models/fashion-exits.onnx",
         calibration: Some("models/fashion-exits.calibration.npy"),
-        labels: &[],
         samples: FASHION,
     },
     Example {
@@ -81,7 +76,6 @@ pub const EXAMPLES: &[Example] = &[
         about: "MobileNet 0.25, 96×96 grey, int8: the example of TensorFlow Lite Micro; Apache-2.0, the TensorFlow authors",
         file: "models/person-detect.tflite",
         calibration: None,
-        labels: &["nobody", "person"],
         samples: samples!["person-1-person" "Person", "person-0-nobody" "Nobody"],
     },
 ];

@@ -195,6 +195,9 @@ pub fn class_name(kind: Kind, outputs: &[OutputFacts], class: usize) -> String {
         Kind::Ssd => ssd::classes(outputs),
         _ => None,
     };
+    if (kind, classes) == (Kind::YoloGrid, Some(1)) {
+        return "person".to_owned();
+    }
     classes
         .and_then(|classes| labels::usual(classes, class))
         .map_or_else(|| format!("class {class}"), str::to_owned)

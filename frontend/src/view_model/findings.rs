@@ -175,6 +175,7 @@ mod tests {
             scale,
             zero: 0,
             labels: Vec::new(),
+            labels_of: String::new(),
         };
         vec![output([1, 896, 16], 1.0), output([1, 896, 1], 0.1)]
     }

@@ -174,6 +174,7 @@ pub fn plan() -> PlanFacts {
             scale: 1.0 / 256.0,
             zero: -128,
             labels: Vec::new(),
+            labels_of: String::new(),
         }],
         checks: None,
         image: Some(ImageFacts {

@@ -211,6 +211,7 @@ mod tests {
             scale: 0.5,
             zero: -128,
             labels: vec!["nothing".to_owned(), "face".to_owned()],
+            labels_of: String::new(),
         }
     }
 

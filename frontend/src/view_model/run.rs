@@ -455,6 +455,7 @@ mod tests {
             scale: 1.0 / 256.0,
             zero: -128,
             labels: vec!["a".to_owned(), "b".to_owned()],
+            labels_of: String::new(),
         };
         let scores = scores(
             &output,

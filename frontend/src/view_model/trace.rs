@@ -110,6 +110,7 @@ mod tests {
             scale: 1.0 / 256.0,
             zero: -128,
             labels: vec!["yes".to_owned(), "no".to_owned()],
+            labels_of: String::new(),
         };
         let rows = vec![vec![-128, 0, -128], vec![-128, 64, -64], vec![-100, 127, -128]];
         let facts = TraceFacts { output: 0, hop_us: 100_000.0, window_us: 1_000_000.0, rows };

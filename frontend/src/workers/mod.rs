@@ -16,6 +16,7 @@ mod host;
 pub mod import;
 #[cfg(feature = "importer")]
 pub mod judge;
+mod known_classes;
 #[cfg(feature = "importer")]
 mod labelled;
 #[cfg(feature = "importer")]

@@ -81,7 +81,7 @@ fn read<'b>(
     host: &dyn Host,
 ) -> Result<Source<'b>, Diagnostic> {
     match source {
-        ModelSource::File { name, data, dims, labels } => {
+        ModelSource::File { name, data, dims } => {
             let dims: Vec<_> = dims
                 .iter()
                 .map(|(dim, size)| (dim.clone(), usize::try_from(*size).unwrap_or(usize::MAX)))
@@ -96,13 +96,10 @@ fn read<'b>(
             let beside = |path: &str| Ok(beside(&data, path));
             let given = ModelFile { name, bytes: Arc::<Vec<u8>>::clone(&file), beside: &beside };
             let network = networks::of_file(&given)?;
-            let mut model = match &network {
+            let model = match &network {
                 Some(network) => network.float().clone(),
                 None => import(&given, &dims, host)?,
             };
-            if !labels.is_empty() {
-                model.metadata.entry("labels".to_owned()).or_insert_with(|| labels.join(","));
-            }
             let samples = buffers.collect();
             Ok(Source { name, is_file: true, model, network, samples, file, data, dims })
         }

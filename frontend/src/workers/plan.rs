@@ -13,6 +13,7 @@ use tilewright_app::{
 };
 
 use super::host::{WorkerHost, words};
+use super::known_classes::known_classes;
 use super::{Outcome, Sliced, Turn, checks, hexadecimal, sha256, tiles};
 use crate::message::{
     ImageFacts, OutputFacts, PlanFacts, PlanReply, PlanRequest, PlanSettings, TAKES_LONG, trouble,
@@ -286,6 +287,10 @@ fn facts(
         _ => memory,
     };
     let tensor = |output: &Io| plan.tensors.get(output.tensor as usize);
+    let known = |shape: [u32; 3]| match (shape, program.map(|program| program.inputs.as_slice())) {
+        ([1, 1, scores], Some([input])) => known_classes(tensor(input)?.shape, scores),
+        _ => None,
+    };
     let is_softmax = |tensor: u32| {
         let mut makers = plan.layers.iter().filter(|layer| layer.writes.contains(&tensor));
         makers.any(|layer| matches!(layer.work, Work::Kernel(Kernel::Softmax | Kernel::LogSoftmax)))
@@ -306,13 +311,20 @@ fn facts(
         occupancy,
         traffic,
         outputs: outputs
-            .map(|output| OutputFacts {
-                name: tensor(output).map(|tensor| tensor.name.clone()).unwrap_or_default(),
-                shape: tensor(output).map(|tensor| tensor.shape).unwrap_or_default(),
-                is_scores: !output.labels.is_empty() || is_softmax(output.tensor),
-                scale: output.scale,
-                zero: i32::from(output.zero),
-                labels: output.labels.clone(),
+            .map(|output| {
+                let shape = tensor(output).map(|tensor| tensor.shape).unwrap_or_default();
+                let known = known(shape).filter(|_| output.labels.is_empty());
+                let labels =
+                    known.as_ref().map(|known| known.names.iter().map(|n| (*n).to_owned()));
+                OutputFacts {
+                    name: tensor(output).map(|tensor| tensor.name.clone()).unwrap_or_default(),
+                    shape,
+                    is_scores: !output.labels.is_empty() || is_softmax(output.tensor),
+                    scale: output.scale,
+                    zero: i32::from(output.zero),
+                    labels: labels.map_or_else(|| output.labels.clone(), Iterator::collect),
+                    labels_of: known.map(|known| known.of.to_owned()).unwrap_or_default(),
+                }
             })
             .collect(),
         tiles: None,

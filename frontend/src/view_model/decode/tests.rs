@@ -4,7 +4,7 @@ use super::*;
 
 fn facts(shape: [u32; 3], scale: f32, zero: i32) -> OutputFacts {
     let (name, labels) = (String::new(), Vec::new());
-    OutputFacts { name, shape, is_scores: false, scale, zero, labels }
+    OutputFacts { name, shape, is_scores: false, scale, zero, labels, labels_of: String::new() }
 }
 
 /// Outputs that are written in real numbers.
@@ -170,6 +170,25 @@ fn grids_of_tiny_yolo_have_the_anchors_of_voc() {
         [x - width / 2.0, y - height / 2.0, x + width / 2.0, y + height / 2.0],
     );
     assert_eq!(class_name(Kind::YoloGrid, &[grid.facts], 11), "dog");
+}
+
+#[test]
+fn small_yolo_grids_have_the_anchors_of_people() {
+    for (cells, wide, high) in [(12_u32, 0.163_031, 0.413_531), (6, 2.1194, 5.3759)] {
+        let mut grid = Written::new([cells, cells, 30], 0.1, 0, -10.0);
+        let place = ((2 * cells + 3) * 30 + 6) as usize;
+        for (at, value) in [0.0, 0.0, 0.7, 0.7, 10.0, 1.0].into_iter().enumerate() {
+            grid.set(place + at, value);
+        }
+        let found = read(Kind::YoloGrid, &[&grid], 192, 0.5);
+        let [x, y] = [3.5, 2.5].map(|at| at / cells as f32);
+        let [wide, high] = [wide, high].map(|side: f32| side / cells as f32 * 0.7_f32.exp());
+        near(
+            found.findings[0].area,
+            [x - wide / 2.0, y - high / 2.0, x + wide / 2.0, y + high / 2.0],
+        );
+        assert_eq!(class_name(Kind::YoloGrid, &[grid.facts], 0), "person");
+    }
 }
 
 #[test]

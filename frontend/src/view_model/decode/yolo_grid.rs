@@ -1,6 +1,7 @@
-//! YOLO with its grids as outputs: of version 2, and of versions 3 and 4 as trained on COCO.
+//! YOLO with its grids as outputs: of version 2, its small kin for people, and of versions 3 and 4 as trained on COCO.
 //!
-//! Their anchors are no part of the file. Those of the published networks are known by the number of channels.
+//! Their anchors are no part of the file. Those of the published networks are known by the number of channels, and
+//! by the pixels between cells.
 
 use super::suppress::suppressed;
 use super::{Area, Finding, Found, Output, Picture, logistic};
@@ -16,6 +17,17 @@ const COCO: [[f32; 2]; 5] = [
     [3.338_43, 5.474_34],
     [7.882_82, 3.527_78],
     [9.770_52, 9.168_28],
+];
+/// ST's Tiny YOLO v2 for people, as OpenMV's cameras read it.
+const PEOPLE: [[f32; 2]; 5] =
+    [[0.9883, 3.3606], [2.1194, 5.3759], [3.052, 9.1336], [5.5517, 9.3066], [9.726, 11.1422]];
+/// ST's YOLO LC v1 for people: in cells too, small as they are; the network was trained with that.
+const PEOPLE_LC: [[f32; 2]; 5] = [
+    [0.076_023, 0.258_508],
+    [0.163_031, 0.413_531],
+    [0.234_769, 0.702_585],
+    [0.427_054, 0.715_892],
+    [0.748_154, 0.857_092],
 ];
 /// Versions 3 and 4: in pixels. The tiny networks' two grids, and the three of the others, coarse to fine.
 const TINY: [[[f32; 2]; 3]; 2] =
@@ -38,14 +50,17 @@ fn heads(outputs: &[OutputFacts], picture: Picture) -> Option<Vec<Head>> {
         output.shape[..2] == [picture.height / step, picture.width / step] && output.shape[0] > 0
     };
     if let [output] = outputs {
-        let (anchors, classes) = match output.shape[2] {
-            125 => (VOC, 20),
-            425 => (COCO, 80),
+        let [height, width] = [output.shape[0], output.shape[1]].map(|cells| cells as f32);
+        let step = if has_step(output, 16) { 16 } else { 32 };
+        let (anchors, classes) = match (output.shape[2], step) {
+            (125, 32) => (VOC, 20),
+            (425, 32) => (COCO, 80),
+            (30, 32) => (PEOPLE, 1),
+            (30, 16) => (PEOPLE_LC, 1),
             _ => return None,
         };
-        let [height, width] = [output.shape[0], output.shape[1]].map(|cells| cells as f32);
         let anchors = anchors.map(|[wide, high]| [wide / width, high / height]).to_vec();
-        return has_step(output, 32).then_some(vec![Head { output: 0, anchors, classes }]);
+        return has_step(output, step).then_some(vec![Head { output: 0, anchors, classes }]);
     }
     let anchors: &[[[f32; 2]; 3]] = match outputs.len() {
         2 => &TINY,
@@ -68,7 +83,11 @@ pub fn suits(outputs: &[OutputFacts], picture: Picture) -> bool {
 }
 
 pub fn classes(outputs: &[OutputFacts]) -> Option<usize> {
-    Some(if outputs.first()?.shape[2] == 125 { 20 } else { 80 })
+    Some(match outputs.first()?.shape[2] {
+        30 => 1,
+        125 => 20,
+        _ => 80,
+    })
 }
 
 pub fn decode(outputs: &[Output<'_>], picture: Picture, threshold: f32) -> Option<Found> {
