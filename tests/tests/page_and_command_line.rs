@@ -47,12 +47,7 @@ impl Model {
         let files = [Some(path), samples.is_file().then_some(samples.as_path())];
         Self {
             argument: path.display().to_string(),
-            source: ModelSource::File {
-                name,
-                data: Vec::new(),
-                dims: Vec::new(),
-                labels: Vec::new(),
-            },
+            source: ModelSource::File { name, data: Vec::new(), dims: Vec::new() },
             buffers: files.into_iter().flatten().map(|f| std::fs::read(f).unwrap()).collect(),
             calibrating: Calibrating::default(),
         }
