@@ -5,6 +5,7 @@
 //! Activations of uint8 become int8 by subtracting 128 from values and zero points, which changes
 //! no real value.
 
+mod detection;
 mod dilation;
 pub(crate) mod export;
 mod importer;

@@ -15,7 +15,7 @@ use tilewright_tflite_schema as fb;
 
 use super::variables::{self, Variable};
 use super::verified_file::{self, File, Place, Stored};
-use super::{ops, quantised};
+use super::{detection, ops, quantised};
 use crate::{FormatError, Limits, elements};
 
 /// What a tensor of the file is in the graph.
@@ -101,14 +101,19 @@ pub(super) fn import<'a>(
         importer.model.metadata.insert("description".to_owned(), description.to_owned());
     }
     importer.inputs(dims)?;
+    let mut outputs = file.outputs.clone();
     for place in &file.places {
+        if let Some(instead) = detection::ends_before(&mut importer, place) {
+            outputs = instead;
+            continue;
+        }
         match ops::import(&mut importer, place) {
             Ok(()) => {}
             Err(Refused::Fault(fault)) => return Err(fault),
             Err(Refused::Unsupported(reason)) => importer.opaque(place, &reason)?,
         }
     }
-    let outputs = importer.outputs()?;
+    let outputs = importer.outputs(outputs)?;
     importer.file_types(&outputs);
     variables::finish(&mut importer);
     Ok(importer.model)
@@ -241,10 +246,10 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// Gives the file's tensors that are outputs of the graph: all but those that are constant.
-    fn outputs(&mut self) -> Result<Vec<usize>, FormatError> {
+    /// Makes tensors of the file outputs of the graph, and gives them: all but those that are constant.
+    fn outputs(&mut self, wanted: Vec<usize>) -> Result<Vec<usize>, FormatError> {
         let mut outputs = Vec::new();
-        for index in self.file.outputs.clone() {
+        for index in wanted {
             let stored = &self.file.tensors[index];
             let id = match &self.values[index] {
                 Some(Value::Activated(id)) if self.model.tensor(*id).is_constant() => {

@@ -133,6 +133,8 @@ pub(super) struct File {
     pub(super) tensors: Vec<Tensor>,
     pub(super) operators: Vec<(fb::BuiltinOperator, Vec<i32>, Vec<i32>)>,
     options: Vec<Option<(fb::BuiltinOptions, Options)>>,
+    /// Name of the custom operators.
+    pub(super) custom: &'static str,
     /// A second graph, which the first one may call.
     pub(super) second: Option<Box<File>>,
     pub(super) inputs: Vec<i32>,
@@ -227,11 +229,14 @@ impl File {
         let mut operators = Vec::new();
         for ((code, inputs, outputs), options) in self.operators.iter().zip(&self.options) {
             let index = codes.len();
+            let is_custom = *code == fb::BuiltinOperator::CUSTOM;
+            let custom_code = is_custom.then(|| b.create_string(self.custom));
             codes.push(fb::OperatorCode::create(
                 b,
                 &fb::OperatorCodeArgs {
                     deprecated_builtin_code: code.0.min(127) as i8,
                     builtin_code: *code,
+                    custom_code,
                     version: 1,
                     ..Default::default()
                 },
