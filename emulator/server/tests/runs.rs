@@ -133,11 +133,12 @@ async fn a_cancelled_run_ends_whether_it_waits_or_runs() {
     let waiting = server.taken(act::HANG).await;
     let last = server.taken(act::FINISH).await;
     for _ in 0..1000 {
-        if server.status(&running).await["state"] == "running" {
+        if server.puppet.started.load(Ordering::SeqCst) == 1 {
             break;
         }
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
+    assert_eq!(server.status(&running).await["state"], "running");
     assert_eq!(server.status(&waiting).await["position"], 1);
     assert_eq!(server.status(&last).await["position"], 2);
     for id in [&waiting, &running] {

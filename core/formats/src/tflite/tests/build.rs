@@ -238,7 +238,6 @@ impl File {
                     builtin_code: *code,
                     custom_code,
                     version: 1,
-                    ..Default::default()
                 },
             ));
             let written = options.as_ref().map(|(_, write)| write(b));
