@@ -111,15 +111,18 @@ pub fn LessonPanel(props: &Props) -> Html {
             <div class="lesson-text" ref={node} {onclick} {onchange}></div>
             <div class="lesson-steps">
                 { go(before, "lesson-back", "Back") }
-                { go(behind, "lesson-next", if step < last { "Next" } else { "Next lesson" }) }
+                if count == 0 || behind.is_some() {
+                    { go(behind, "lesson-next", if step < last { "Next" } else { "Next lesson" }) }
+                }
             </div>
         </aside>
     }
 }
 
-/// Shows what a link of a lesson names, and keeps the lesson open.
+/// Shows what a link of a lesson names, and keeps the lesson open; an empty one leads to the first page.
 fn follow(link: &str, place: LessonPlace) -> Event {
-    Event::Follow(Fragment { lesson: Some(place), ..Fragment::parse(link) })
+    let lesson = (!link.is_empty()).then_some(place);
+    Event::Follow(Fragment { lesson, ..Fragment::parse(link) })
 }
 
 /// Puts a lesson's content into an element. Gives the number of its steps.

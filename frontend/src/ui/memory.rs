@@ -250,7 +250,7 @@ const fn fill_of(why: TensorUse) -> &'static str {
 fn bound_line(view: &MemoryView, frame: &Frame, floor: f64) -> Html {
     let Some(bound) = view.bound else { return html! {} };
     let y = floor - frame.length(bound, ARENA);
-    let words = if view.is_proved { "proved least" } else { "lower bound" };
+    let words = if view.is_proved { "proved: no placement needs less" } else { "lower bound" };
     html! {
         <g class="bound-line">
             <line x1={px(LEFT)} x2={px(frame.width - RIGHT)} y1={px(y)} y2={px(y)} />

@@ -26,16 +26,17 @@ pub fn all(folder: &Path) -> Result<Vec<Lesson>> {
         let text =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let body = body(&text).with_context(|| format!("in {}", path.display()))?;
-        lessons.push((name, document(&body).into_bytes()));
+        let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();
+        lessons.push((name, document(title, &body).into_bytes()));
     }
     Ok(lessons)
 }
 
 /// A page of its own, which prints well and needs nothing else.
-fn document(body: &str) -> String {
+fn document(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Tilewright: lesson</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title} (Tilewright)</title>\n\
          <link rel=\"stylesheet\" href=\"../lesson.css\">\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 }
@@ -105,7 +106,9 @@ fn section(events: &[Event]) -> String {
     };
     let step = events.iter().skip(1).take_while(is_next);
     let link = step.filter_map(|event| match event {
-        Event::Start(Tag::Link { dest_url, .. }) => dest_url.strip_prefix('#'),
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            dest_url.strip_prefix('#').filter(|link| !link.is_empty())
+        }
         _ => None,
     });
     let link = link.map(|link| link.replace('&', "&amp;")).next();
@@ -133,7 +136,8 @@ fn end_of_list(events: &[Event]) -> Result<usize> {
 
 /// A list with boxes as a choice of one.
 fn question(list: &[Event], number: &Question) -> Result<String> {
-    let mut out = String::from("<fieldset class=\"question\">\n");
+    let name = number.0;
+    let mut out = format!("<fieldset class=\"question\">\n<legend>Question {name}</legend>\n");
     let mut right = 0;
     for item in list.split(|event| matches!(event, Event::Start(Tag::Item))).skip(1) {
         let mark = item.iter().find_map(|event| match event {
@@ -148,7 +152,6 @@ fn question(list: &[Event], number: &Question) -> Result<String> {
         let mut text = String::new();
         html::push_html(&mut text, item.iter().filter(is_shown).cloned());
         let value = if is_right { "right" } else { "wrong" };
-        let name = number.0;
         out += &format!(
             "<label><input type=\"radio\" name=\"question-{name}\" value=\"{value}\"> {}</label>\n",
             text.trim()
