@@ -66,10 +66,10 @@ pub fn Header(props: &Props) -> Html {
     };
     let on_share = props.on_share.clone();
     // Only narrow screens show the button, and fold what is behind it.
-    let is_folded = use_state(|| false);
+    let is_folded = use_state(|| true);
     {
         let is_folded = is_folded.clone();
-        use_effect_with(props.origin.is_some(), move |is_open| is_folded.set(*is_open));
+        use_effect_with(props.origin.is_some(), move |_| is_folded.set(true));
     }
     let on_fold = {
         let is_folded = is_folded.clone();
@@ -77,7 +77,7 @@ pub fn Header(props: &Props) -> Html {
     };
     html! {
         <header class="head">
-            <div class="brand">
+            <a class="brand" href="#" title="To the first page" data-testid="to-first-page">
                 <svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true" class="brand-mark">
                     <rect x="1" y="1" width="6" height="6" rx="1" />
                     <rect x="9" y="1" width="6" height="10" rx="1" />
@@ -85,11 +85,11 @@ pub fn Header(props: &Props) -> Html {
                     <rect x="9" y="13" width="6" height="2" rx="1" />
                 </svg>
                 <span>{ "Tilewright" }</span>
-            </div>
+            </a>
             <div class={classes!("pickers", (*is_folded).then_some("folded"))} data-testid="pickers">
                 <button type="button" class="quiet fold" aria-expanded={(!*is_folded).to_string()}
                     aria-controls="pickers" onclick={on_fold} data-testid="fold">
-                    { if *is_folded { "Change model, board, budget" } else { "Hide settings" } }
+                    { if *is_folded { "Model, board, budget" } else { "Hide settings" } }
                 </button>
                 <div class="picker-row" id="pickers">
                     { model_picker(props) }
@@ -162,7 +162,7 @@ fn model_picker(props: &Props) -> Html {
                 <label class="button icon-button" title="Open a model file">
                     { icon(Glyph::Open) }
                     <span class="visually-hidden">{ "Open a model file" }</span>
-                    <input type="file" class="visually-hidden" accept=".onnx,.tflite,.txt,.npy,.npz,.png,.wav,.data,.onnx_data,.bin,.weights" multiple={true}
+                    <input type="file" class="visually-hidden" accept=".onnx,.tflite,.txt,.names,.npy,.npz,.png,.wav,.data,.onnx_data,.bin,.weights" multiple={true}
                         data-testid="open-file" onchange={file_event(&props.on_files)} />
                 </label>
             </div>
