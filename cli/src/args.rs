@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use tilewright_app::{CardWish, Engine, Mode};
+use tilewright_formats::input::Pixels;
 use tilewright_model::quantise::RangeRule;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
@@ -132,6 +133,13 @@ pub struct Quantised {
     /// `mse`, the least expected squared error; else minmax
     #[arg(long, value_name = "RULE")]
     pub calibration: Option<RangeRule>,
+    /// What the network takes for pixels of pictures and bytes: 0..1, -1..1, 0..255, `imagenet` (its mean and
+    /// deviation), or MEAN/DEVIATION of bytes such as 127.5/127.5; else what the file says, else 0..1
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub pixels: Option<Pixels>,
+    /// Class names, a name a line, for a model whose file has none
+    #[arg(long, value_name = "FILE.txt")]
+    pub labels: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,8 @@ pub const DATA_LIMIT: u64 = 1 << 40;
 pub const SAMPLES_LIMIT: u64 = 512 << 20;
 /// Largest input file that is read.
 pub const INPUT_LIMIT: u64 = 64 << 20;
+/// Longest file of class names.
+pub const LABELS_LIMIT: u64 = 1 << 20;
 
 /// A file that is read in parts.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use tilewright_planner::{Integrity, Options, Recipe};
 use tilewright_report::{FloatComparison, PlanSettings};
 
 use crate::args::{FromRecipe, ModelFile, OnBoard, Quantised};
-use crate::files::{self, INPUT_LIMIT, MODEL_LIMIT, SAMPLES_LIMIT};
+use crate::files::{self, INPUT_LIMIT, LABELS_LIMIT, MODEL_LIMIT, SAMPLES_LIMIT};
 
 /// The word that stands for made-up samples.
 const RANDOM: &str = "random";
@@ -121,14 +121,19 @@ pub fn network(options: &Quantised) -> Result<Option<Network>, Diagnostic> {
 /// If the file cannot be read or imported, there are no samples, or it has no int8 form.
 pub fn prepared(options: &Quantised, host: &dyn Host) -> Result<Prepared, Diagnostic> {
     if let (None, Some(network)) = (&options.samples, of_zoo_whole(&options.file)?) {
-        if options.calibration.is_some() {
-            return Err(unused_calibration("A network of the zoo has analytic scales."));
+        for (is_given, option) in [
+            (options.calibration.is_some(), "--calibration"),
+            (options.pixels.is_some(), "--pixels"),
+        ] {
+            if is_given {
+                return Err(unused("A network of the zoo has analytic scales.", option));
+            }
         }
         return zoo::analytic(&network, &Bounds::default(), host);
     }
-    let model = model(&options.file, host)?;
+    let model = described(options, host)?;
     if model.is_int8() && options.calibration.is_some() {
-        return Err(unused_calibration("The model is int8 already."));
+        return Err(unused("The model is int8 already.", "--calibration"));
     }
     let is_quantised = !model.is_int8() && model.opaque_in_words().is_none();
     let given =
@@ -155,7 +160,7 @@ pub fn examined(
             "Give --samples FILE.npy or --samples random.",
         ));
     }
-    let model = model(&options.file, host)?;
+    let model = described(options, host)?;
     let given = if model.is_int8() { Given::Random } else { given(options)? };
     let quantising = QuantiseOptions { report_samples, ..quantising(options) };
     let examined =
@@ -173,7 +178,7 @@ pub fn compared(
     host: &dyn Host,
 ) -> Result<(FloatComparison, String), Diagnostic> {
     let network = of_zoo_whole(&options.file)?;
-    let model = model(&options.file, host)?;
+    let model = described(options, host)?;
     let has_own = network.is_some() || model.is_int8();
     let given = if has_own && options.samples.is_none() { Given::Random } else { given(options)? };
     let prepared = match (&network, &options.samples) {
@@ -194,14 +199,22 @@ pub fn compared(
     Ok((found?, prepared.samples))
 }
 
-fn unused_calibration(why: &str) -> Diagnostic {
-    let what_to_do = "Leave --calibration out, or give a float model with --samples.";
-    Diagnostic::new(
-        Blame::BadInput,
-        format!("{why} Nothing is calibrated."),
-        "--calibration",
-        what_to_do,
-    )
+/// The model of a file, with the range of pixels and the class names that were given.
+fn described(options: &Quantised, host: &dyn Host) -> Result<Model, Diagnostic> {
+    let mut model = model(&options.file, host)?;
+    if let Some(pixels) = &options.pixels {
+        pixels.set(&mut model);
+    }
+    if let Some(path) = &options.labels {
+        let names = files::read(path, "labels", LABELS_LIMIT)?;
+        tilewright_formats::take_class_file(&mut model, &name(path), &names);
+    }
+    Ok(model)
+}
+
+fn unused(why: &str, option: &str) -> Diagnostic {
+    let what_to_do = format!("Leave {option} out, or give a float model with --samples.");
+    Diagnostic::new(Blame::BadInput, format!("{why} Nothing is calibrated."), option, what_to_do)
 }
 
 fn quantising(options: &Quantised) -> QuantiseOptions {

@@ -91,6 +91,10 @@ fn inspect_shows_what_quantising_does() {
         text(&shown(&["--calibration", wrong]), 2);
     }
     text(&tilewright(&["inspect", &lenet(), "--calibration", "mse"]), 2);
+    text(&shown(&["--pixels", "dark..light"]), 2);
+    let signed = json(&shown(&["--json", "--pixels", "-1..1"]), 0);
+    let lowest = |shown: &Value| shown["tensors"][0]["low"].as_f64().unwrap();
+    assert_eq!((lowest(&mse), lowest(&signed)), (0.0, -1.0));
     text(&tilewright(&["inspect", "zoo:lenet5", "--quantisation"]), 2);
     let plan = json(&plan(&lenet(), &["--json", "--calibration", "percentile=99.9"]), 0);
     let samples = plan["samples"].as_str().unwrap();

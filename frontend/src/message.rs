@@ -249,6 +249,8 @@ pub struct ModelFacts {
     pub note: String,
     /// Class names.
     pub labels: Vec<String>,
+    /// The range in which it takes pixels; nothing if it takes no picture, or is int8 as it came.
+    pub pixels: Option<String>,
     /// What the quantiser was calibrated on.
     pub calibration: Calibration,
     /// What pruning did to its weights.

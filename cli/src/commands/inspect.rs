@@ -19,6 +19,8 @@ pub fn inspect(options: &Inspect) -> Result<Said, Diagnostic> {
     let unused = [
         (quantised.samples.is_some(), "--samples"),
         (quantised.calibration.is_some(), "--calibration"),
+        (quantised.pixels.is_some(), "--pixels"),
+        (quantised.labels.is_some(), "--labels"),
     ];
     if let Some((_, option)) = unused.into_iter().find(|(given, _)| *given) {
         let error = format!("{option} says how to quantise, but nothing is quantised.");
@@ -111,10 +113,18 @@ fn table(inspected: &ModelView) -> String {
             bytes(states.iter().map(|state| state.bytes).sum())
         ),
     };
+    let classes = match inspected.labels.as_slice() {
+        [] => String::new(),
+        [first, ..] => {
+            format!("{} classes, of which the first is {}\n", inspected.labels.len(), plain(first))
+        }
+    };
+    let pixels = inspected.pixels.as_ref();
+    let pixels = pixels.map_or_else(String::new, |range| format!("takes pixels as {range}\n"));
     let notes: String = inspected.notes.iter().map(|note| plain(note) + "\n").collect();
     format!(
         "{}: input {}; output {}; {} MACs, {} parameters\nweights {}, activations {}; as int8 \
-         {} and {}\n{states}{notes}{unknown}\n{}\n{}",
+         {} and {}\n{states}{classes}{pixels}{notes}{unknown}\n{}\n{}",
         plain(&inspected.model),
         ports(&inspected.inputs),
         ports(&inspected.outputs),

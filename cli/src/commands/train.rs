@@ -217,7 +217,13 @@ fn accuracy(
     cancel: &Cancel,
 ) -> Result<Option<Accuracy>, Diagnostic> {
     let file = ModelFile { model: output.to_owned(), dims: Vec::new() };
-    let quantised = Quantised { file: file.clone(), samples: None, calibration: None };
+    let quantised = Quantised {
+        file: file.clone(),
+        samples: None,
+        calibration: None,
+        pixels: None,
+        labels: None,
+    };
     let host = &mut |_| {};
     let host = Native::new(host, cancel);
     let float = load::model(&file, &host)?;

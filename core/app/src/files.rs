@@ -1,5 +1,6 @@
 //! Files of models, samples and inputs, as values.
 
+use tilewright_formats::input::Pixels;
 use tilewright_formats::{ExportError, FormatError, Limits, ModelFile, TfliteError, input};
 use tilewright_model::{Data, Model, Tensor};
 use tilewright_report::sentence;
@@ -134,9 +135,10 @@ pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>
         ));
     };
     let tensor = model.tensor(input);
+    let pixels = Pixels::of(model);
     let all = match bytes.starts_with(b"\x89PNG") {
-        true => input::read(tensor, bytes).map(|sample| vec![sample]),
-        false => input::samples(tensor, bytes),
+        true => input::read(tensor, pixels.as_ref(), bytes).map(|sample| vec![sample]),
+        false => input::samples(tensor, pixels.as_ref(), bytes),
     };
     let all = all.map_err(|error| {
         Diagnostic::new(
@@ -150,21 +152,26 @@ pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>
     Ok(all.into_iter().map(|sample| vec![sample]).collect())
 }
 
-/// An input file as int8 values for each of `tensors` (int8, quantised): for one tensor a PNG
+/// An input file as int8 values for each of `tensors` (int8, quantised), with `pixels` as the model takes them: for one tensor a PNG
 /// picture, a WAV sound, a .npy or .npz array or raw int8 bytes; for several a .npz archive, or their raw bytes, one
 /// behind the other.
 ///
 /// # Errors
 /// If the file is none of these or has another size than the inputs.
-pub fn inputs(name: &str, bytes: &[u8], tensors: &[Tensor]) -> Result<Vec<Data>, Diagnostic> {
+pub fn inputs(
+    name: &str,
+    bytes: &[u8],
+    tensors: &[Tensor],
+    pixels: Option<&Pixels>,
+) -> Result<Vec<Data>, Diagnostic> {
     if let [tensor] = tensors {
-        let data = input::read(tensor, bytes);
+        let data = input::read(tensor, pixels, bytes);
         return data
             .map(|data| vec![data])
             .map_err(|error| wrong_input(name, sentence(&error.to_string())));
     }
     if input::is_archive(bytes) {
-        let data = input::several(tensors, bytes);
+        let data = input::several(tensors, pixels, bytes);
         return data.map_err(|error| wrong_input(name, sentence(&error.to_string())));
     }
     let elements = |tensor: &Tensor| tensor.shape.elements().unwrap_or(0);

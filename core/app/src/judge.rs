@@ -21,7 +21,7 @@ use crate::host::Host;
 use crate::layer_bytes::LayerBytes;
 use crate::planning::plan_file;
 use crate::progress::Stage;
-use crate::result::{Done, read_indices};
+use crate::result::{Done, name_classes};
 use crate::run::{RunOptions, bytes_of, run_image};
 
 /// Runs a plan of `model` on `inputs`: int8, in the order of the model's inputs; other frames of the
@@ -50,7 +50,7 @@ pub fn run_plan(
     let made = subnetwork
         .and_then(|index| planned.plan.subnetworks.get(index))
         .map_or(main.clone(), |own| own.outputs.clone());
-    read_indices(&mut done.result, model, made.clone());
+    name_classes(&mut done.result, model, made.clone());
     if done.result.fault.is_some() || options.mode == Mode::Sampled {
         return Ok(done);
     }

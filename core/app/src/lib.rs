@@ -55,7 +55,7 @@ pub use port::Port;
 pub use progress::{Progress, Stage};
 pub use quantise::{
     Examined, Prepared, SampleFile, Samples, examine, import, prepare, random_inputs, read_inputs,
-    real_inputs,
+    real_inputs, take_pixels,
 };
 pub use remedies::{Asked, RemedyWork, find_remedies};
 pub use reorder::rearrange;

@@ -1,6 +1,7 @@
 //! A model as `inspect` shows it: after import, NHWC, batch normalisation folded, activations fused.
 
 use serde::Serialize;
+use tilewright_formats::input::Pixels;
 use tilewright_model::{Model, Op, OperatorKind};
 
 use crate::port::Port;
@@ -30,6 +31,8 @@ pub struct ModelView {
     pub int8_activation_bytes: u64,
     /// Names of the classes, where the file has them.
     pub labels: Vec<String>,
+    /// The range in which it takes pixels, where the file says one.
+    pub pixels: Option<String>,
     /// What was left out of the file, or changed, when it was read.
     pub notes: Vec<String>,
     /// Operators by kind.
@@ -150,6 +153,7 @@ impl ModelView {
             int8_weight_bytes: summary.int8_weight_bytes,
             int8_activation_bytes: summary.int8_activation_bytes,
             labels: model.labels(),
+            pixels: Pixels::of(model).map(|pixels| pixels.to_string()),
             notes: model.notes.clone(),
             kinds_of_operators: summary.kinds.into_iter().map(KindView::from).collect(),
             without_kernel: opaque

@@ -179,7 +179,7 @@ impl PlanFile {
                 source: None,
             })
             .collect();
-        Ok(bytes_of(&inputs_of_frames(&files::inputs(name, bytes, &tensors)?, frames)))
+        Ok(bytes_of(&inputs_of_frames(&files::inputs(name, bytes, &tensors, None)?, frames)))
     }
 
     /// The same of int8 bytes only: the inputs of all frames, or of one.

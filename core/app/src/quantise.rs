@@ -1,6 +1,7 @@
 //! Model file → model → int8 model with an input to run it on.
 
 use tilewright_formats::ModelFile;
+use tilewright_formats::input::{Pixels, UnknownPixels};
 use tilewright_model::quantise::{
     Calibration, LayerSensitivity, QuantiseError, QuantiseOptions, QuantiseReport, sensitivity,
 };
@@ -64,6 +65,20 @@ pub fn import(
         return Ok(network.float().clone());
     }
     files::open(file, dims)
+}
+
+/// Makes a range such as `-1..1` the one in which a model takes pixels, whatever its file says.
+///
+/// # Errors
+/// [`Blame::BadInput`] if the text is no range.
+pub fn take_pixels(model: &mut Model, range: &str) -> Result<(), Diagnostic> {
+    let pixels = range.parse::<Pixels>().map_err(|error: UnknownPixels| {
+        let what_to_do =
+            "Say what the model was trained on; its author or its training script tells.";
+        Diagnostic::new(Blame::BadInput, sentence(&error.to_string()), "pixels", what_to_do)
+    })?;
+    pixels.set(model);
+    Ok(())
 }
 
 /// Quantises a float model by `options`, and finds the input to run on. A float model with operators
@@ -179,7 +194,8 @@ fn sets(
             (sets, what)
         }
         Samples::Random => {
-            let what = "random samples (uniform in 0..1): its answers mean nothing";
+            let range = Pixels::of(float).map_or_else(|| "0..1".to_owned(), |p| p.to_string());
+            let what = format!("random samples (uniform in {range}): its answers mean nothing");
             (random(float, RANDOM_SAMPLES)?, format!("{RANDOM_SAMPLES} {what}"))
         }
     };
@@ -259,10 +275,11 @@ pub fn read_inputs(model: &Model, name: &str, bytes: &[u8]) -> Result<Vec<Data>,
     let given = tensors.iter().zip(&states).filter(|(_, state)| state.is_none());
     let given: Vec<Tensor> = given.map(|(tensor, _)| tensor.clone()).collect();
     let all: usize = tensors.iter().filter_map(|tensor| tensor.shape.elements()).sum();
+    let pixels = Pixels::of(model);
     if given.len() == tensors.len() || bytes.len() == all {
-        return files::inputs(name, bytes, &tensors);
+        return files::inputs(name, bytes, &tensors, pixels.as_ref());
     }
-    let mut given = files::inputs(name, bytes, &given)?.into_iter();
+    let mut given = files::inputs(name, bytes, &given, pixels.as_ref())?.into_iter();
     Ok(states.into_iter().filter_map(|state| state.or_else(|| given.next())).collect())
 }
 
@@ -314,7 +331,7 @@ fn quantised(model: &Model, real: Vec<Data>) -> Result<Vec<Data>, Diagnostic> {
 /// Values that made-up samples may have together.
 const MOST_RANDOM: usize = 1 << 26;
 
-/// Sets of inputs, uniform in 0..1, or over all values of int8: xorshift64*, so that every machine
+/// Sets of inputs, uniform in 0..1 or the range of the model's pixels, or over all values of int8: xorshift64*, so that every machine
 /// draws the same.
 ///
 /// # Errors
@@ -333,6 +350,7 @@ fn random(model: &Model, count: usize) -> Result<Vec<Vec<Data>>, Diagnostic> {
             "Give a .npy file with real samples, or export the model with a smaller input.",
         ));
     }
+    let pixels = Pixels::of(model);
     let mut state = SEED;
     let mut next = || {
         state ^= state >> 12;
@@ -342,9 +360,15 @@ fn random(model: &Model, count: usize) -> Result<Vec<Vec<Data>>, Diagnostic> {
     };
     let mut input = |tensor: &Tensor| {
         let size = tensor.shape.elements().unwrap_or(0);
+        let channels = tensor.shape.dims().last().copied().unwrap_or(1).max(1);
+        let real = |index: usize, share: f32| {
+            pixels.as_ref().map_or(share, |pixels| pixels.real(share, index % channels))
+        };
         match tensor.dtype {
             DType::I8 => Data::I8((0..size).map(|_| (next() >> 16) as i8).collect()),
-            _ => Data::F32((0..size).map(|_| next() as f32 / (1u32 << 24) as f32).collect()),
+            _ => Data::F32(
+                (0..size).map(|at| real(at, next() as f32 / (1u32 << 24) as f32)).collect(),
+            ),
         }
     };
     let mut set = || {

@@ -18,9 +18,9 @@ use crate::package::Package;
 use crate::run::RunOptions;
 use crate::watch::Watches;
 
-/// Reads outputs that are 32-bit integers in `model` as such: with one, that is the class. The program makes those of
-/// these numbers.
-pub fn read_indices(result: &mut RunResult, model: &Model, made: Range<u16>) {
+/// Reads outputs that are 32-bit integers in `model` as such: with one, that is the class. Names classes where the image
+/// leaves the model's names out. The program makes the outputs of these numbers.
+pub fn name_classes(result: &mut RunResult, model: &Model, made: Range<u16>) {
     let made = usize::from(made.start)..usize::from(made.end);
     let ids = model.outputs.get(made).unwrap_or(&model.outputs);
     for (output, id) in result.outputs.iter_mut().zip(ids.iter().cycle()) {
@@ -30,12 +30,24 @@ pub fn read_indices(result: &mut RunResult, model: &Model, made: Range<u16>) {
             output.indices = Some(words.map(|word| i32::from_le_bytes(*word)).collect());
         }
     }
+    let names = model.labels();
+    for output in result.outputs.iter_mut() {
+        if output.labels.is_empty() && output.values.len() == names.len() {
+            output.labels.clone_from(&names);
+        }
+    }
+    if result.top1_label.is_none()
+        && let Some(top1) = result.top1.as_ref()
+    {
+        let told = result.outputs.iter().find(|output| !output.labels.is_empty());
+        result.top1_label = told.and_then(|told| told.labels.get(**top1).cloned());
+    }
     if let Some(indices) = result.outputs.first().and_then(|output| output.indices.as_deref()) {
         let class = match indices {
             [index] => usize::try_from(*index).ok(),
             _ => None,
         };
-        let label = class.and_then(|class| model.labels().get(class).cloned());
+        let label = class.and_then(|class| names.get(class).cloned());
         (result.top1, result.top1_label) =
             (class.map(Counted::new), label.filter(|label| !label.is_empty()));
     }

@@ -24,7 +24,7 @@ fn sample(name: &str) -> Sample {
     let bytes = std::fs::read(path("onnx")).unwrap();
     let float = open(name, &bytes, &Limits::default(), &[]).unwrap();
     let array = std::fs::read(path("calibration.npy")).unwrap();
-    let all = input::samples(float.tensor(float.inputs[0]), &array).unwrap();
+    let all = input::samples(float.tensor(float.inputs[0]), None, &array).unwrap();
     Sample { bytes, float, samples: all.into_iter().take(4).map(|one| vec![one]).collect() }
 }
 

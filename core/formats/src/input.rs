@@ -2,6 +2,7 @@
 
 mod npy;
 mod npz;
+mod pixels;
 mod png_file;
 pub mod sound;
 
@@ -10,6 +11,7 @@ use thiserror::Error;
 use tilewright_model::{DType, Data, Shape, Tensor};
 
 pub use npy::{NpyArray, NpyError, NpyValues, parse as parse_npy, write as write_npy};
+pub use pixels::{Pixels, UnknownPixels};
 
 /// Largest difference in height or width that is padded instead of resized.
 const MOST_PADDING: usize = 8;
@@ -56,27 +58,27 @@ pub enum InputError {
 
 /// Reads one input for `tensor`, which is float, or int8 with its quantisation; layout NHWC.
 ///
-/// A PNG becomes pixel / 255; for an int8 tensor whose values go beyond that (−1…1, 0…255, normalised), darkest to lightest
-/// becomes least to largest. It becomes grey or colour as the tensor has 1, 3 or 4 channels; centred between
+/// A PNG becomes what `pixels` says, else pixel / 255; then for an int8 tensor whose values go beyond that (−1…1, 0…255,
+/// normalised), darkest to lightest becomes least to largest. It becomes grey or colour as the tensor has 1, 3 or 4 channels; centred between
 /// zeros where it is smaller by 8 pixels or less in both directions (28×28 in 32×32), else resized
 /// by area or linearly. A `.npy` holds the tensor's elements, or several samples of which the
-/// first is taken: floats as they are, unsigned bytes over 255, signed bytes as quantised values.
+/// first is taken: floats as they are, unsigned bytes as pixels, signed bytes as quantised values.
 /// A `.npz` holds such arrays: that with the tensor's name is taken, else the first that fits. Of a WAV file the loudest
 /// part is taken. Anything else of the tensor's size is raw int8.
 ///
 /// # Errors
 /// If the bytes are none of these or do not fit the tensor. Never panics on any bytes.
-pub fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Data, InputError> {
+pub fn read(tensor: &Tensor, pixels: Option<&Pixels>, bytes: &[u8]) -> Result<Data, InputError> {
     let count = tensor.shape.elements().unwrap_or(usize::MAX);
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        return Ok(from_pixels(tensor, png_file::read(tensor, bytes)?));
+        return Ok(from_pixels(tensor, pixels, png_file::read(tensor, bytes)?));
     }
     if sound::is_sound(bytes) {
         let listening = sound::Listening::new(tensor, bytes)?;
         return Ok(listening.input(tensor, listening.loudest()));
     }
     if is_archive(bytes) || bytes.starts_with(npy::MAGIC) {
-        return Ok(samples_of(tensor, bytes, 1)?.swap_remove(0));
+        return Ok(samples_of(tensor, pixels, bytes, 1)?.swap_remove(0));
     }
     if bytes.len() == count {
         let integers = bytes.iter().map(|byte| byte.cast_signed()).collect();
@@ -89,7 +91,11 @@ pub fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Data, InputError> {
 ///
 /// # Errors
 /// If it is no such archive, or an array does not fit.
-pub fn several(tensors: &[Tensor], bytes: &[u8]) -> Result<Vec<Data>, InputError> {
+pub fn several(
+    tensors: &[Tensor],
+    pixels: Option<&Pixels>,
+    bytes: &[u8],
+) -> Result<Vec<Data>, InputError> {
     let arrays = npz::parse(bytes)?;
     let is_of_one = |name: &String| tensors.iter().any(|tensor| tensor.name == *name);
     let mut unnamed = arrays.iter().filter(|named| !is_of_one(&named.name));
@@ -100,7 +106,7 @@ pub fn several(tensors: &[Tensor], bytes: &[u8]) -> Result<Vec<Data>, InputError
             takes: tensor.shape.to_string(),
             given: format!("only {} arrays", arrays.len()),
         })?;
-        Ok(from_array(tensor, &named.array, 1)?.swap_remove(0))
+        Ok(from_array(tensor, pixels, &named.array, 1)?.swap_remove(0))
     };
     tensors.iter().map(one).collect()
 }
@@ -119,22 +125,37 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// If the bytes are no such array.
-pub fn samples(tensor: &Tensor, bytes: &[u8]) -> Result<Vec<Data>, InputError> {
-    samples_of(tensor, bytes, MOST_SAMPLES)
+pub fn samples(
+    tensor: &Tensor,
+    pixels: Option<&Pixels>,
+    bytes: &[u8],
+) -> Result<Vec<Data>, InputError> {
+    samples_of(tensor, pixels, bytes, MOST_SAMPLES)
 }
 
-fn samples_of(tensor: &Tensor, bytes: &[u8], most: usize) -> Result<Vec<Data>, InputError> {
+fn samples_of(
+    tensor: &Tensor,
+    pixels: Option<&Pixels>,
+    bytes: &[u8],
+    most: usize,
+) -> Result<Vec<Data>, InputError> {
     if is_archive(bytes) {
         let arrays = npz::parse(bytes)?;
-        let fits = |array: &NpyArray| from_array(tensor, array, 1).is_ok();
+        let fits = |array: &NpyArray| from_array(tensor, pixels, array, 1).is_ok();
         let array = npz::array_for(&arrays, &tensor.name, fits);
-        return from_array(tensor, array.ok_or(NpyError::Damaged("no arrays"))?, most);
+        let array = array.ok_or(NpyError::Damaged("no arrays"))?;
+        return from_array(tensor, pixels, array, most);
     }
-    from_array(tensor, &npy::parse(bytes)?, most)
+    from_array(tensor, pixels, &npy::parse(bytes)?, most)
 }
 
 /// The first samples of an array, as many as `most`.
-fn from_array(tensor: &Tensor, array: &NpyArray, most: usize) -> Result<Vec<Data>, InputError> {
+fn from_array(
+    tensor: &Tensor,
+    pixels: Option<&Pixels>,
+    array: &NpyArray,
+    most: usize,
+) -> Result<Vec<Data>, InputError> {
     let count = tensor.shape.elements().unwrap_or(0);
     let mismatch = || InputError::Mismatch {
         tensor: tensor.name.clone(),
@@ -164,8 +185,9 @@ fn from_array(tensor: &Tensor, array: &NpyArray, most: usize) -> Result<Vec<Data
         match &array.values {
             NpyValues::F32(values) => from_real(tensor, reorder(&values[range], moved)),
             NpyValues::U8(values) => {
-                let real: Vec<f32> = values[range].iter().map(|v| f32::from(*v) / 255.0).collect();
-                from_real(tensor, reorder(&real, moved))
+                let shares: Vec<f32> =
+                    values[range].iter().map(|v| f32::from(*v) / 255.0).collect();
+                from_real(tensor, normalised(tensor, pixels, reorder(&shares, moved)))
             }
             NpyValues::I8(values) => from_integers(tensor, reorder(&values[range], moved)),
         }
@@ -200,9 +222,25 @@ fn from_real(tensor: &Tensor, values: Vec<f32>) -> Data {
     }
 }
 
-/// Pixels from 0 to 1. Where int8 stands for much less or more than that, the model was trained on another range: then all of
-/// int8 is used, as networks for pictures are quantised.
-fn from_pixels(tensor: &Tensor, values: Vec<f32>) -> Data {
+/// Pixels from 0 to 1 as the network takes them.
+fn normalised(tensor: &Tensor, pixels: Option<&Pixels>, mut values: Vec<f32>) -> Vec<f32> {
+    let channels = tensor.shape.dims().last().copied().unwrap_or(1).max(1);
+    if let Some(pixels) = pixels {
+        for pixel in values.chunks_mut(channels) {
+            for (channel, value) in pixel.iter_mut().enumerate() {
+                *value = pixels.real(*value, channel);
+            }
+        }
+    }
+    values
+}
+
+/// Pixels from 0 to 1. Where int8 stands for much less or more than that and nobody says what for, the model was trained on
+/// another range: then all of int8 is used, as networks for pictures are quantised.
+fn from_pixels(tensor: &Tensor, pixels: Option<&Pixels>, values: Vec<f32>) -> Data {
+    if pixels.is_some() {
+        return from_real(tensor, normalised(tensor, pixels, values));
+    }
     let range = tensor.quantisation.as_ref().map(|quantisation| {
         let scale = quantisation.scales.first().copied().unwrap_or(1.0);
         let zero = quantisation.zero();

@@ -4,6 +4,7 @@
 //! Hosts have the files: bytes in memory, or whatever else gives parts of them.
 #![warn(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
 
+mod class_names;
 pub mod error;
 mod file;
 mod idx;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 use tilewright_model::{Model, passes};
 
+pub use class_names::take_class_file;
 pub use error::{FormatError, UnsupportedOperator};
 pub use file::{Beside, ModelFile, inside};
 pub use idx::{IdxError, IdxImages, idx_images, idx_labels};

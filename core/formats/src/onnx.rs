@@ -5,6 +5,7 @@
 
 mod attributes;
 mod constant;
+mod described;
 mod export;
 mod external;
 mod importer;

@@ -5,7 +5,8 @@
 //! Activations of uint8 become int8 by subtracting 128 from values and zero points, which changes
 //! no real value.
 
-mod detection;
+mod decoding;
+mod described;
 mod dilation;
 pub(crate) mod export;
 mod importer;
@@ -34,6 +35,7 @@ pub(crate) fn open(
     let file = verified_file::File::read(bytes, limits)?;
     let mut model = importer::import(&file, limits, dims)?;
     crate::stem(name, ".tflite").clone_into(&mut model.name);
+    described::describe(&mut model, file.metadata, bytes, limits);
     crate::optimised(model)
 }
 

@@ -131,7 +131,7 @@ pub struct Model {
     /// Whether convolutions with one scale for all weights multiply scales as 32-bit floats, as
     /// TensorFlow Lite's uint8 kernels do and its int8 kernels do not.
     pub short_products: bool,
-    /// What the file says of itself: `labels` holds class names separated by commas.
+    /// What the file says of itself: `labels` holds class names, one a line or separated by commas.
     pub metadata: BTreeMap<String, String>,
     /// What was left out of the file, or changed, when it was read: whole sentences.
     pub notes: Vec<String>,
@@ -321,12 +321,27 @@ impl Model {
         })
     }
 
+    /// Class names for an output of these sizes; none if there are none for it.
+    #[must_use]
+    pub fn labels_for(&self, shape: &[usize]) -> Vec<String> {
+        let labels = self.labels();
+        if may_name(labels.len(), shape) { labels } else { Vec::new() }
+    }
+
     /// Class names, if the file gives them.
     #[must_use]
     pub fn labels(&self) -> Vec<String> {
-        self.metadata
-            .get("labels")
-            .map(|labels| labels.split(',').map(|label| label.trim().to_owned()).collect())
-            .unwrap_or_default()
+        let Some(labels) = self.metadata.get("labels") else { return Vec::new() };
+        let between = if labels.contains('\n') { '\n' } else { ',' };
+        labels.split(between).map(|label| label.trim().to_owned()).collect()
     }
+}
+
+/// Whether so many names can be those of an output of these sizes: of its scores, with or without one for the background,
+/// or of boxes with four or five other values.
+#[must_use]
+pub fn may_name(names: usize, shape: &[usize]) -> bool {
+    let may =
+        |size: &usize| size.checked_sub(names).is_some_and(|more| [0, 1, 4, 5].contains(&more));
+    names > 1 && shape.iter().any(may)
 }

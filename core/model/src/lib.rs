@@ -28,7 +28,9 @@ pub mod tiling;
 pub mod verify;
 
 pub use data::{Data, Source};
-pub use graph::{FileType, FileTypes, Model, Node, NodeId, SparseBlocks, State, TensorId};
+pub use graph::{
+    FileType, FileTypes, Model, Node, NodeId, SparseBlocks, State, TensorId, may_name,
+};
 pub use interpret::RunError;
 pub use op::{Activation, Op, Padding, Places, ResizeMode, Unary, Window};
 pub use ranged::{Ranged, Store};

@@ -32,6 +32,8 @@ pub struct Upload<B> {
     pub samples: Option<B>,
     /// How ranges follow from them.
     pub calibration: Option<String>,
+    /// The range in which the network takes pixels.
+    pub pixels: Option<String>,
     pub input: Option<B>,
     /// Sizes of dimensions that the model leaves open.
     pub dims: Vec<(String, usize)>,
@@ -55,6 +57,7 @@ impl<B> Default for Upload<B> {
             model_name: None,
             samples: None,
             calibration: None,
+            pixels: None,
             input: None,
             dims: Vec::new(),
             layers: false,
@@ -84,6 +87,7 @@ impl<B> Upload<B> {
             zoo: self.zoo,
             model_name: self.model_name,
             calibration: self.calibration,
+            pixels: self.pixels,
             dims: self.dims,
             layers: self.layers,
             mode: self.mode,

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Calibrating {
     /// How ranges follow from values: `minmax`, `percentile=99.99`, `mse`; empty for the usual.
     pub rule: String,
+    /// The range in which the network takes pixels; empty for what the file says.
+    pub pixels: String,
     /// Whether samples are made up, whatever was given.
     pub is_random: bool,
     /// Groups of weights that become zero before, in thousandths of all.

@@ -14,6 +14,8 @@ pub enum FileKind {
     /// Weights that a model keeps beside itself.
     Data,
     Model,
+    /// Names of a model's classes.
+    ClassNames,
     /// Samples, or an input.
     Samples,
     /// A picture: an input.
@@ -23,20 +25,25 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    const IN_ORDER: [Self; 5] =
-        [Self::Data, Self::Model, Self::Samples, Self::Picture, Self::Sound];
+    const IN_ORDER: [Self; 6] =
+        [Self::Data, Self::Model, Self::ClassNames, Self::Samples, Self::Picture, Self::Sound];
 
     /// Of a file with this name.
     #[must_use]
     pub fn of(name: &str) -> Self {
-        let ending = name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase()).unwrap_or_default();
-        match ending.as_str() {
+        let name = name.to_ascii_lowercase();
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((&name, ""));
+        match ending {
             "png" | "jpg" | "jpeg" | "webp" | "gif" | "bmp" | "avif" => Self::Picture,
             "npy" | "npz" => Self::Samples,
             "wav" | "mp3" | "ogg" | "oga" | "opus" | "m4a" | "aac" | "flac" | "weba" => Self::Sound,
             // What exporters name them; some write a file for each tensor.
             "data" | "bin" | "weights" | "weight" | "bias" => Self::Data,
             ending if ending.starts_with("onnx_data") => Self::Data,
+            "names" | "labels" => Self::ClassNames,
+            "txt" if ["label", "class", "names"].iter().any(|word| stem.contains(word)) => {
+                Self::ClassNames
+            }
             _ => Self::Model,
         }
     }
@@ -45,6 +52,7 @@ impl FileKind {
         match self {
             Self::Data => "files of weights",
             Self::Model => "models",
+            Self::ClassNames => "files of class names",
             Self::Samples => "files of samples",
             Self::Picture => "pictures",
             Self::Sound => "sounds",
@@ -67,9 +75,8 @@ const MOST_SAMPLE_FILES: usize = 512;
 /// If one cannot be, or they are too many or too large.
 pub fn check_samples(files: &[(String, u64)]) -> Result<(), Diagnostic> {
     let remedy = "Give .npy arrays whose first dimension counts the samples, or pictures.";
-    let is_other = |name: &str| {
-        matches!(FileKind::of(name), FileKind::Model | FileKind::Data | FileKind::Sound)
-    };
+    let is_other =
+        |name: &str| !matches!(FileKind::of(name), FileKind::Samples | FileKind::Picture);
     if let Some((name, _)) = files.iter().find(|(name, _)| is_other(name)) {
         return Err(trouble(format!("{name} holds no samples"), "", remedy));
     }
@@ -129,7 +136,18 @@ mod tests {
         let files = named(&["7.PNG", "samples.npy", "net.onnx"]);
         assert_eq!(sort_out(&files), Ok(vec![2, 1, 0]));
         assert_eq!(sort_out(&named(&["yes.WAV", "samples.npz", "net.tflite"])), Ok(vec![2, 1, 0]));
+        assert_eq!(sort_out(&named(&["cat.jpg", "labels.txt", "net.tflite"])), Ok(vec![2, 1, 0]));
         assert_eq!(sort_out(&[]), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn class_names_are_told_from_cells() {
+        for name in ["labels.txt", "imagenet_labels.TXT", "classes.txt", "coco.names", "a.labels"] {
+            assert_eq!(FileKind::of(name), FileKind::ClassNames, "{name}");
+        }
+        for name in ["cells.txt", "labels.npy", "model.onnx", "names", ""] {
+            assert_ne!(FileKind::of(name), FileKind::ClassNames, "{name}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::link::sha256_link;
-use super::{Effect, Origin, State};
+use super::{Effect, FileKind, Origin, State};
 use crate::message::trouble;
 use tilewright_report::Diagnostic;
 
@@ -64,7 +64,8 @@ impl State {
         if file.is_stored && self.keep.holds(&sha256_link(&model.facts.sha256)) {
             return;
         }
-        if !file.data.is_empty() {
+        // Class names are few words to give again.
+        if file.data.iter().any(|(name, _)| FileKind::of(name) == FileKind::Data) {
             self.keep.problem = Some(trouble(
                 format!("The browser does not keep {}", file.name),
                 "Its weights are in other files.",

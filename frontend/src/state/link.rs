@@ -60,6 +60,7 @@ impl State {
             view,
             is_embedded: self.is_embedded,
             calibration,
+            pixels: self.quantising.pixels.clone(),
             is_random,
             sparsity,
             period_ms,

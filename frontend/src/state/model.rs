@@ -92,10 +92,13 @@ pub struct OpenModel {
 }
 
 impl OpenModel {
-    /// Whether outputs are early exits. Models that keep states have outputs for these.
+    /// Whether outputs may be early exits: several of one shape. Boxes and their scores differ, and models that keep
+    /// states have an input for each.
     #[must_use]
     pub fn has_exits(&self) -> bool {
-        self.facts.outputs.len() > 1 && self.facts.inputs.len() == 1
+        let [first, rest @ ..] = &self.facts.outputs[..] else { return false };
+        let are_alike = rest.iter().all(|output| output.shape == first.shape);
+        !rest.is_empty() && are_alike && self.facts.inputs.len() == 1
     }
 }
 
@@ -292,6 +295,7 @@ impl State {
             FileKind::Picture | FileKind::Sound => self.input_file(token, name, effects),
             FileKind::Samples => self.calibrate(token, name, effects),
             FileKind::Data => self.data_file(token, name, effects),
+            FileKind::ClassNames => self.name_classes(token, name, effects),
             FileKind::Model => {
                 self.quantising = Quantising::default();
                 let data = std::mem::take(&mut self.data);
@@ -344,6 +348,20 @@ impl State {
         self.quantising.samples = super::Samples::Given;
         let calibration = Some(samples);
         self.open_file(OwnFile { calibration, is_stored: false, ..file }, effects);
+    }
+
+    /// Opens the present file again, with a file of class names beside it.
+    fn name_classes(&mut self, token: u32, name: String, effects: &mut Vec<Effect>) {
+        let origin = self.opening.as_ref().or_else(|| self.model.as_ref().map(|m| &m.origin));
+        let Some(Origin::File(file)) = origin else {
+            let what = format!("{name} has no model whose classes it names");
+            let remedy = "Open a model's file first, then drop its class names.";
+            return self.fail(Place::Model, trouble(what, "", remedy));
+        };
+        let mut file = OwnFile { is_stored: false, ..file.clone() };
+        file.data.retain(|(known, _)| FileKind::of(known) != FileKind::ClassNames);
+        file.data.push((name, token));
+        self.open_file(file, effects);
     }
 
     pub(super) fn dimensions(&mut self, dims: Vec<(String, u64)>, effects: &mut Vec<Effect>) {

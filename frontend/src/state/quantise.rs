@@ -15,6 +15,8 @@ pub struct Quantising {
     pub rule: String,
     /// From which values.
     pub samples: Samples,
+    /// The range in which the network takes pixels: `-1..1`, `imagenet`; empty for what its file says.
+    pub pixels: String,
     /// Groups of weights that become zero before, in thousandths of all.
     pub sparsity: u16,
 }
@@ -36,8 +38,12 @@ impl Quantising {
     /// As the importer takes it.
     #[must_use]
     pub fn calibrating(&self) -> Calibrating {
-        let (rule, is_random) = (self.rule.clone(), self.samples == Samples::Random);
-        Calibrating { rule, is_random, sparsity: self.sparsity }
+        Calibrating {
+            rule: self.rule.clone(),
+            pixels: self.pixels.clone(),
+            is_random: self.samples == Samples::Random,
+            sparsity: self.sparsity,
+        }
     }
 
     /// Tokens of files that it needs.

@@ -29,6 +29,7 @@ pub(super) fn facts() -> ModelFacts {
         unknown: String::new(),
         note: String::new(),
         labels: Vec::new(),
+        pixels: None,
         calibration: Calibration::Samples(32),
         sparsity: SparsityFacts::default(),
     }
@@ -273,6 +274,19 @@ fn weights_beside_a_model_are_taken_together_or_asked_for_by_name() {
     let effects = state.update(opened);
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Store(..))));
     assert!(state.keep.problem.is_some());
+}
+
+#[test]
+fn class_names_come_with_a_model_or_after_it() {
+    let (mut state, _) = started("");
+    assert!(state.update(file(1, "labels.txt")).is_empty());
+    assert!(state.trouble(Place::Model).unwrap().what.contains("labels.txt has no model"));
+    state.update(file(2, "net.tflite"));
+    for (token, name) in [(3, "labels.txt"), (4, "coco.names")] {
+        let effects = state.update(file(token, name));
+        assert_eq!(opened_file(&effects).data, [(name.to_owned(), token)]);
+    }
+    assert_eq!(state.trouble(Place::Model), None);
 }
 
 fn opened_file(effects: &[Effect]) -> &OwnFile {

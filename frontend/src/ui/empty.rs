@@ -50,7 +50,7 @@ pub fn EmptyView(props: &Props) -> Html {
                     onpointerenter={props.on.reform(|_| Event::Expecting)}>
                     { icon(Glyph::Open) }
                     { if props.is_opening { "Opening…" } else { "Open a model file" } }
-                    <input type="file" class="visually-hidden" accept=".onnx,.tflite,.txt,.npy,.npz,.data,.onnx_data,.bin,.weights" multiple={true}
+                    <input type="file" class="visually-hidden" accept=".onnx,.tflite,.txt,.names,.npy,.npz,.data,.onnx_data,.bin,.weights" multiple={true}
                         data-testid="model-file" onchange={file_event(&props.on_files)} />
                 </label>
                 <button type="button" class="button" data-testid="watch"

@@ -59,7 +59,7 @@ fn OutputMap(props: &Props) -> Html {
     }
     let options: Vec<(AttrValue, AttrValue)> = Shown::all(shape)
         .into_iter()
-        .map(|shown| (shown.word().into(), shown.title(&props.output.labels).into()))
+        .map(|shown| (shown.word().into(), shown.title(&props.output).into()))
         .collect();
     let on_choose = {
         let picked = picked.clone();

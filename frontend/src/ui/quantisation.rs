@@ -35,6 +35,13 @@ const RULES: [(&str, &str); 5] = [
     ("mse", "With the least squared error"),
 ];
 const USUAL: &str = "minmax";
+/// What networks take for pixels.
+const PIXELS: [(&str, &str); 4] = [
+    ("0..1", "0 to 1"),
+    ("-1..1", "−1 to 1"),
+    ("0..255", "0 to 255"),
+    ("imagenet", "By ImageNet's mean and deviation"),
+];
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -164,13 +171,14 @@ fn choice(props: &Props) -> Html {
                     <span class="muted detail">{ "Choose samples first." }</span>
                 }
             </div>
+            if let Some(range) = &props.model.facts.pixels { { pixels(props, range) } }
             <fieldset class="inputs">
                 <legend>{ "Samples" }</legend>
                 if let Some(text) = given { { sample("given", Samples::Given, text) } }
                 if random {
-                    { sample("given", Samples::Given, "Made-up noise (uniform in 0..1)".to_owned()) }
+                    { sample("given", Samples::Given, "Made-up noise (uniform)".to_owned()) }
                 } else {
-                    { sample("random", Samples::Random, "Made-up noise (uniform in 0..1)".to_owned()) }
+                    { sample("random", Samples::Random, "Made-up noise (uniform)".to_owned()) }
                 }
                 if let Some(files) = files {
                     { sample("files", quantising.samples.clone(), names(files)) }
@@ -188,6 +196,27 @@ fn choice(props: &Props) -> Html {
                     how(&props.model)
                 } }
             </p>
+        </div>
+    }
+}
+
+/// The range in which the network takes pixels.
+fn pixels(props: &Props, range: &str) -> Html {
+    let (on, quantising) = (props.on.clone(), props.quantising.clone());
+    let on_choose = Callback::from(move |pixels: String| {
+        on.emit(Event::Quantise(Quantising { pixels, ..quantising.clone() }));
+    });
+    let current = if props.quantising.pixels.is_empty() { range } else { &props.quantising.pixels };
+    let current = AttrValue::from(current.to_owned());
+    let mut options: Vec<(AttrValue, AttrValue)> =
+        PIXELS.iter().map(|(range, text)| ((*range).into(), (*text).into())).collect();
+    if !options.iter().any(|(range, _)| *range == current) {
+        options.push((current.clone(), current.clone()));
+    }
+    html! {
+        <div class="picker">
+            <label for="pick-pixels">{ "The network takes pixels as" }</label>
+            <Choice id="pixels" value={current} {options} {on_choose} />
         </div>
     }
 }

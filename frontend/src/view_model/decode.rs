@@ -61,6 +61,24 @@ impl OutputFacts {
         self.scale * (i32::from(value) - self.zero) as f32
     }
 
+    /// Whether its name says that channels are classes of places, as DeepLab and U-Net call their last operators.
+    fn is_segmentation(&self) -> bool {
+        let name = self.name.to_lowercase();
+        let says_so = ["segment", "semantic", "deeplab", "resizebilinear", "mask"];
+        self.shape[2] > 1 && says_so.iter().any(|word| name.contains(word))
+    }
+
+    /// The class that a channel stands for. Files that name the classes seldom name the background, the first of all.
+    #[must_use]
+    pub fn channel_name(&self, channel: usize) -> Option<&str> {
+        if self.labels.is_empty() && self.is_segmentation() {
+            return labels::of_places(self.table()[1], channel);
+        }
+        let background =
+            self.table()[1].checked_sub(self.labels.len()).filter(|more| *more <= 1)?;
+        self.labels.get(channel.checked_sub(background)?).map(String::as_str)
+    }
+
     /// Whether all values that it can have are between 0 and 1.
     fn are_shares(&self) -> bool {
         self.real(i8::MIN) >= -0.02 && self.real(i8::MAX) <= 1.02

@@ -25,6 +25,8 @@ pub struct Fragment {
     pub is_embedded: bool,
     /// How ranges follow from values; empty for the usual.
     pub calibration: String,
+    /// The range in which the network takes pixels; empty for what its file says.
+    pub pixels: String,
     /// Whether the model is quantised on made-up samples, though others came with it.
     pub is_random: bool,
     /// Groups of weights that become zero, in thousandths of all.
@@ -72,7 +74,12 @@ impl Fragment {
     #[must_use]
     pub fn quantising(&self) -> Quantising {
         let samples = if self.is_random { Samples::Random } else { Samples::Given };
-        Quantising { rule: self.calibration.clone(), samples, sparsity: self.sparsity }
+        Quantising {
+            rule: self.calibration.clone(),
+            samples,
+            pixels: self.pixels.clone(),
+            sparsity: self.sparsity,
+        }
     }
 
     /// Reads a fragment, with or without `#`. What it does not know it ignores.
@@ -113,6 +120,7 @@ impl Fragment {
                 "integrity" => fragment.settings.integrity = known(&value),
                 "period" => fragment.period_ms = within(&value, LONGEST_PERIOD_MS),
                 "calibration" => fragment.calibration = value,
+                "pixels" => fragment.pixels = value,
                 "samples" => fragment.is_random = value == RANDOM,
                 "sparsity" => {
                     fragment.sparsity = within(&value, MOST_SPARSITY.into()).unwrap_or_default();
@@ -162,6 +170,7 @@ impl Fragment {
         push("integrity", &unusual(self.settings.integrity));
         push("period", &text(self.period_ms));
         push("calibration", &self.calibration);
+        push("pixels", &self.pixels);
         push("samples", if self.is_random { RANDOM } else { "" });
         push("sparsity", &text(Some(self.sparsity).filter(|s| *s > 0).map(u64::from)));
         push("lesson", &self.lesson.map(LessonPlace::text).unwrap_or_default());
@@ -275,6 +284,7 @@ mod tests {
             view: View::Memory,
             is_embedded: false,
             calibration: "percentile=99.9".to_owned(),
+            pixels: "127.5/128".to_owned(),
             is_random: true,
             sparsity: 805,
             period_ms: Some(10_000),

@@ -60,18 +60,18 @@ impl Shown {
 
     /// For people.
     #[must_use]
-    pub fn title(self, labels: &[String]) -> String {
+    pub fn title(self, output: &OutputFacts) -> String {
         match self {
             Self::Strongest => "the strongest channel of each place".to_owned(),
-            Self::Channel(channel) => named(channel as usize, labels),
+            Self::Channel(channel) => named(channel as usize, output),
         }
     }
 }
 
 /// A channel, with its class name if it has one.
-fn named(channel: usize, labels: &[String]) -> String {
-    labels
-        .get(channel)
+fn named(channel: usize, output: &OutputFacts) -> String {
+    output
+        .channel_name(channel)
         .map_or_else(|| format!("channel {channel}"), |label| format!("channel {channel}, {label}"))
 }
 
@@ -139,7 +139,7 @@ pub fn legend(output: &OutputFacts, values: &[i8]) -> (Vec<LegendRow>, usize) {
     let places = values.len() / channels;
     let row = |(channel, count): &(usize, usize)| LegendRow {
         colour: channel_colour(*channel),
-        name: named(*channel, &output.labels),
+        name: named(*channel, output),
         share: figures::percent(*count as f64, places as f64),
     };
     let rows = counts.iter().take(MOST_ROWS).map(row).collect();
@@ -189,7 +189,7 @@ pub fn words(output: &OutputFacts, values: &[i8], shown: Shown) -> String {
             let order = strongest_counts(channels, values);
             let share = |(channel, count): &(usize, usize)| {
                 let share = figures::percent(*count as f64, all as f64);
-                format!("{} at {share}", named(*channel, &output.labels))
+                format!("{} at {share}", named(*channel, output))
             };
             let told: Vec<String> = order.iter().take(4).map(share).collect();
             let more = order.len().saturating_sub(told.len());
@@ -254,6 +254,9 @@ mod tests {
             assert_eq!(Shown::from_word(&shown.word(), [4, 4, 3]), shown);
         }
         assert_eq!(Shown::from_word("moon", [4, 4, 1]), Shown::Channel(0));
-        assert_eq!(Shown::Channel(1).title(&["a".to_owned()]), "channel 1");
+        let titles = |channels| Shown::Channel(1).title(&output([4, 4, channels]));
+        assert_eq!(titles(2), "channel 1, face");
+        assert_eq!(titles(3), "channel 1, nothing", "the background has no name");
+        assert_eq!(titles(4), "channel 1");
     }
 }

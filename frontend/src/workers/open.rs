@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use tilewright_app::{
     Bounds, Diagnostic, Examined, Host, SampleFile, Samples, examine as examine_model, import,
-    prepare, zoo as networks,
+    prepare, take_pixels, zoo as networks,
 };
-use tilewright_formats::ModelFile;
+use tilewright_formats::input::Pixels;
+use tilewright_formats::{ModelFile, take_class_file};
 use tilewright_model::quantise::{QuantiseOptions, UnknownRule};
 use tilewright_model::tiling::{self, Grid, Tiling, TilingError};
-use tilewright_model::{Model, Store, Tensor, TensorId};
+use tilewright_model::{DType, Model, Store, Tensor, TensorId};
 use tilewright_report::sentence;
 use tilewright_zoo::Network;
 
@@ -19,6 +20,7 @@ use crate::message::{
     Calibrating, Calibration, FileFacts, KindFacts, ModelFacts, ModelSource, Port,
     QuantisationFacts, SparsityFacts, SummaryFacts, TensorFacts, trouble,
 };
+use crate::state::FileKind;
 
 /// Multiply-accumulates that calibrating may take: some minutes of a browser.
 const MOST_MACS: u64 = 60_000_000_000;
@@ -75,7 +77,21 @@ fn options(calibrating: &Calibrating, report: usize) -> Result<QuantiseOptions, 
     Ok(options)
 }
 
+/// The model that a source names, which takes pixels as was chosen.
 fn read<'b>(
+    source: &'b ModelSource,
+    calibrating: &Calibrating,
+    buffers: Vec<Vec<u8>>,
+    host: &dyn Host,
+) -> Result<Source<'b>, Diagnostic> {
+    let mut read = read_source(source, buffers, host)?;
+    if !calibrating.pixels.is_empty() {
+        take_pixels(&mut read.model, &calibrating.pixels)?;
+    }
+    Ok(read)
+}
+
+fn read_source<'b>(
     source: &'b ModelSource,
     buffers: Vec<Vec<u8>>,
     host: &dyn Host,
@@ -88,19 +104,24 @@ fn read<'b>(
                 .collect();
             let mut buffers = buffers.into_iter();
             let file = Arc::new(buffers.next().unwrap_or_default());
-            let data: Vec<(String, Arc<dyn Store>)> = data
+            let (classes, data): (Vec<_>, Vec<_>) = data
                 .iter()
+                .map(|name| last(name).to_owned())
                 .zip(&mut buffers)
-                .map(|(name, bytes)| (last(name).to_owned(), Arc::new(bytes) as Arc<dyn Store>))
-                .collect();
+                .partition(|(name, _)| FileKind::of(name) == FileKind::ClassNames);
+            let stored = |(name, bytes)| (name, Arc::new(bytes) as Arc<dyn Store>);
+            let data: Vec<(String, Arc<dyn Store>)> = data.into_iter().map(stored).collect();
             let beside = |path: &str| Ok(beside(&data, path));
             let given = ModelFile { name, bytes: Arc::<Vec<u8>>::clone(&file), beside: &beside };
             let network = networks::of_file(&given)?;
-            let model = match &network {
+            let mut model = match &network {
                 Some(network) => network.float().clone(),
                 None => import(&given, &dims, host)?,
             };
             let samples = buffers.collect();
+            for (name, bytes) in classes {
+                take_class_file(&mut model, &name, &bytes);
+            }
             Ok(Source { name, is_file: true, model, network, samples, file, data, dims })
         }
         ModelSource::Zoo(name) => {
@@ -133,7 +154,7 @@ pub fn with_subject<T>(
     host: &dyn Host,
     compare: impl FnOnce(&tilewright_app::FloatSubject<'_>) -> Result<T, Diagnostic>,
 ) -> Result<T, Diagnostic> {
-    let read = read(&request.source, buffers, host)?;
+    let read = read(&request.source, &request.calibrating, buffers, host)?;
     let samples = read.samples(&request.calibrating).unwrap_or(Samples::Random);
     let beside = |path: &str| Ok(beside(&read.data, path));
     let bytes = Arc::<Vec<u8>>::clone(&read.file);
@@ -154,7 +175,7 @@ pub fn open(
     buffers: Vec<Vec<u8>>,
     host: &dyn Host,
 ) -> Result<(Model, ModelFacts), Diagnostic> {
-    let mut read = read(source, buffers, host)?;
+    let mut read = read(source, calibrating, buffers, host)?;
     let sparsity = sparsity::prune(read.name, &mut read.model, calibrating.sparsity)?;
     let calibration = calibration(&read, calibrating);
     let (model, samples) = match (calibration, &read.network) {
@@ -203,7 +224,7 @@ pub fn examine(
     buffers: Vec<Vec<u8>>,
     host: &dyn Host,
 ) -> Result<QuantisationFacts, Diagnostic> {
-    let mut read = read(source, buffers, host)?;
+    let mut read = read(source, calibrating, buffers, host)?;
     sparsity::prune(read.name, &mut read.model, calibrating.sparsity)?;
     let Some(samples) = read.samples(calibrating) else {
         return Err(trouble(
@@ -229,7 +250,7 @@ pub fn tiled(
     buffers: Vec<Vec<u8>>,
     host: &dyn Host,
 ) -> Result<(FileFacts, Vec<u8>), Diagnostic> {
-    let mut read = read(source, buffers, host)?;
+    let mut read = read(source, calibrating, buffers, host)?;
     sparsity::prune(read.name, &mut read.model, calibrating.sparsity)?;
     let cannot = |error: String| {
         let what = format!("{} cannot be written in tiles", read.name);
@@ -321,9 +342,22 @@ fn facts(read: &Source<'_>, model: &Model, calibration: Calibration) -> ModelFac
         unknown: model.opaque_in_words().unwrap_or_default(),
         note: read.network.as_ref().map_or_else(|| model.notes.join(" "), super::zoo::note),
         labels: model.labels(),
+        pixels: pixels(&read.model),
         calibration,
         sparsity: SparsityFacts::default(),
     }
+}
+
+/// The range in which a float model takes the pixels of its one picture.
+fn pixels(model: &Model) -> Option<String> {
+    let [input] = *model.inputs.as_slice() else { return None };
+    let input = model.tensor(input);
+    let is_picture = match *input.shape.dims() {
+        [1, height, width, 1 | 3 | 4] => height.min(width) > 1,
+        _ => false,
+    };
+    let said = || Pixels::of(model).map_or_else(|| "0..1".to_owned(), |pixels| pixels.to_string());
+    (is_picture && input.dtype == DType::F32).then(said)
 }
 
 /// A path's last name.

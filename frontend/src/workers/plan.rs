@@ -165,7 +165,7 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     let tiled = planned.tiled.as_deref();
     let tiles = tiled.and_then(|tiled| tiles::facts(model, tiled, &planned.plan));
     let facts =
-        PlanFacts { checks, no_image, tiles, ..facts(settings, planned, image.as_deref())? };
+        PlanFacts { checks, no_image, tiles, ..facts(settings, model, planned, image.as_deref())? };
     Ok((PlanReply::Planned(Box::new(facts)), image.into_iter().collect()))
 }
 
@@ -267,6 +267,7 @@ fn why_no_image(
 
 fn facts(
     settings: PlanSettings,
+    model: &Model,
     planned: Planned,
     image: Option<&[u8]>,
 ) -> Result<PlanFacts, Diagnostic> {
@@ -313,16 +314,18 @@ fn facts(
         outputs: outputs
             .map(|output| {
                 let shape = tensor(output).map(|tensor| tensor.shape).unwrap_or_default();
-                let known = known(shape).filter(|_| output.labels.is_empty());
+                let own = model.labels_for(&shape.map(|size| size as usize));
+                let is_scores = shape.iter().product::<u32>() as usize == own.len();
+                let known = known(shape).filter(|_| own.is_empty());
                 let labels =
                     known.as_ref().map(|known| known.names.iter().map(|n| (*n).to_owned()));
                 OutputFacts {
                     name: tensor(output).map(|tensor| tensor.name.clone()).unwrap_or_default(),
                     shape,
-                    is_scores: !output.labels.is_empty() || is_softmax(output.tensor),
+                    is_scores: is_scores || is_softmax(output.tensor),
                     scale: output.scale,
                     zero: i32::from(output.zero),
-                    labels: labels.map_or_else(|| output.labels.clone(), Iterator::collect),
+                    labels: labels.map_or(own, Iterator::collect),
                     labels_of: known.map(|known| known.of.to_owned()).unwrap_or_default(),
                 }
             })

@@ -82,5 +82,5 @@ pub fn read_input(bytes: &[u8]) -> bool {
         quantisation: Some(Quantisation::per_tensor(1.0 / 255.0, -128)),
         source: None,
     };
-    tilewright_formats::input::read(&tensor, bytes).is_ok()
+    tilewright_formats::input::read(&tensor, None, bytes).is_ok()
 }

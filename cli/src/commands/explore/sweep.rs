@@ -89,6 +89,8 @@ fn given(path: &Path, cancel: &Cancel) -> SweepModel {
         file: ModelFile { model: path.to_owned(), dims: Vec::new() },
         samples: Some(PathBuf::from("random")),
         calibration: None,
+        pixels: None,
+        labels: None,
     };
     let cancel = cancel.clone();
     SweepModel::given(name, move || {

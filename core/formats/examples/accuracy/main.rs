@@ -99,7 +99,7 @@ fn calibration(
     let file = Path::new(path).with_extension("calibration.npy");
     if file.is_file() {
         let tensor = model.tensor(*model.inputs.first().ok_or("the model has no input")?);
-        let samples = input::samples(tensor, &std::fs::read(file)?)?;
+        let samples = input::samples(tensor, None, &std::fs::read(file)?)?;
         return Ok((samples.into_iter().map(|sample| vec![sample]).collect(), inputs));
     }
     let (samples, tested) = inputs.split(CALIBRATION_SHARE);

@@ -29,6 +29,19 @@ fn npy(kind: &str, shape: &str, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// As nobody says what is taken for pixels.
+fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Data, InputError> {
+    super::read(tensor, None, bytes)
+}
+
+fn samples(tensor: &Tensor, bytes: &[u8]) -> Result<Vec<Data>, InputError> {
+    super::samples(tensor, None, bytes)
+}
+
+fn several(tensors: &[Tensor], bytes: &[u8]) -> Result<Vec<Data>, InputError> {
+    super::several(tensors, None, bytes)
+}
+
 fn floats(data: Data) -> Vec<f32> {
     data.as_f32().unwrap().to_vec()
 }
@@ -204,4 +217,21 @@ fn pictures_use_the_range_that_int8_stands_for() {
     }
     // Calibrated on dark pictures.
     assert_eq!(read(&image(0.5 / 255.0, -128), &bytes).unwrap(), Data::I8(vec![127, -26]));
+}
+
+#[test]
+fn pixels_are_what_somebody_said() {
+    let colours = tensor(&[1, 1, 1, 3]);
+    let pixels: Pixels = "0,100,127.5/1,155,127.5".parse().unwrap();
+    let picture = png(1, 1, png::ColorType::Rgb, &[7, 255, 0]);
+    let taken = |tensor: &Tensor, bytes: &[u8]| super::read(tensor, Some(&pixels), bytes).unwrap();
+    assert_eq!(floats(taken(&colours, &picture)), [7.0, 1.0, -1.0]);
+    let bytes = npy("|u1", "(1, 1, 1, 3)", &[7, 255, 0]);
+    assert_eq!(floats(taken(&colours, &bytes)), [7.0, 1.0, -1.0]);
+    let reals = npy("<f4", "(1, 1, 1, 3)", &[0.5f32; 3].map(f32::to_le_bytes).concat());
+    assert_eq!(floats(taken(&colours, &reals)), [0.5; 3], "reals are as they are");
+    // Not all of int8, as without a word: what the words come to.
+    let quantisation = Some(Quantisation::per_tensor(0.1, 0));
+    let int8 = Tensor { dtype: DType::I8, quantisation, ..colours };
+    assert_eq!(taken(&int8, &picture), Data::I8(vec![70, 10, -10]));
 }

@@ -17,6 +17,7 @@ use tilewright_model::{
 
 use super::attributes::Place;
 use super::constant::{Constant, Values};
+use super::described;
 use super::interface::{self, Stated};
 use super::opaque;
 use super::ops;
@@ -153,6 +154,7 @@ pub(super) fn import(
     for entry in proto.metadata_props {
         importer.model.metadata.insert(entry.key, entry.value);
     }
+    described::describe(&mut importer.model);
     for initializer in initializers {
         importer.note_type(&initializer.tensor.name, initializer.tensor.data_type);
         let constant = Constant::of_initializer(initializer, file, limits)?;

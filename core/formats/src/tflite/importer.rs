@@ -2,7 +2,7 @@
 
 mod operands;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use tilewright_model::infer::result_shape;
@@ -15,7 +15,7 @@ use tilewright_tflite_schema as fb;
 
 use super::variables::{self, Variable};
 use super::verified_file::{self, File, Place, Stored};
-use super::{detection, ops, quantised};
+use super::{decoding, ops, quantised};
 use crate::{FormatError, Limits, elements};
 
 /// What a tensor of the file is in the graph.
@@ -102,15 +102,21 @@ pub(super) fn import<'a>(
     }
     importer.inputs(dims)?;
     let mut outputs = file.outputs.clone();
+    let mut left = BTreeSet::new();
     for place in &file.places {
-        if let Some(instead) = detection::ends_before(&mut importer, place) {
-            outputs = instead;
+        left.extend(decoding::decoded(&mut importer, place, &mut outputs));
+        if left.contains(&place.index) {
             continue;
         }
         match ops::import(&mut importer, place) {
             Ok(()) => {}
             Err(Refused::Fault(fault)) => return Err(fault),
-            Err(Refused::Unsupported(reason)) => importer.opaque(place, &reason)?,
+            Err(Refused::Unsupported(reason)) => {
+                left.extend(decoding::enlarged(&mut importer, place, &mut outputs));
+                if !left.contains(&place.index) {
+                    importer.opaque(place, &reason)?;
+                }
+            }
         }
     }
     let outputs = importer.outputs(outputs)?;

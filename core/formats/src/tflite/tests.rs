@@ -1,4 +1,6 @@
 mod build;
+mod decoding;
+mod described;
 mod export;
 mod faults;
 mod files;

@@ -18,6 +18,9 @@ const LONGEST_NAME: usize = 4096;
 /// Characters of a custom operator's name that are kept, for the same reason.
 const LONGEST_OPERATOR: usize = 100;
 
+/// Name of the buffer that says what the model is for.
+const METADATA: &str = "TFLITE_METADATA";
+
 /// Most dimensions of a tensor.
 const MOST_DIMENSIONS: usize = 8;
 
@@ -93,6 +96,8 @@ pub(super) struct File<'a> {
     /// What variables are assigned before the first run.
     pub(super) initial: BTreeMap<String, Stored<'a>>,
     pub(super) description: Option<&'a str>,
+    /// What it says of its use: a flat buffer that is not verified; empty if there is none.
+    pub(super) metadata: &'a [u8],
     pub(super) tensors: Vec<Stored<'a>>,
     pub(super) places: Vec<Place<'a>>,
     pub(super) inputs: Vec<usize>,
@@ -187,9 +192,13 @@ impl<'a> File<'a> {
             places.push(Place { operator, code, op, index, name, inputs, outputs, spread: None });
         }
         let outputs = interface(graph.outputs(), "output")?;
+        let metadata =
+            model.metadata().iter().flatten().find(|entry| entry.name() == Some(METADATA));
+        let metadata = metadata.and_then(|entry| buffers.get(entry.buffer() as usize).copied());
         Ok(Self {
             initial: variables::initial(&model, &graph, &buffers, limits)?,
             description: model.description(),
+            metadata: metadata.unwrap_or_default(),
             inputs: interface(graph.inputs(), "input")?,
             places: dilation::gather(places, &tensors, &outputs),
             outputs,

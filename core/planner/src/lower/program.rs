@@ -81,6 +81,9 @@ impl Stored {
 /// Other constants start at multiples of this.
 const CONSTANTS_ALIGNMENT: u64 = 4;
 
+/// Most bytes of class names that go into a board's flash: ImageNet's thousand stay with whoever reads the answer.
+const MOST_LABEL_BYTES: usize = 4096;
+
 /// Fills `plan`, whose tensors are placed, with layers, tables and one program; there is no
 /// program if some layer has no kernel. Of layers, by their positions, `in_image` says what lies in the plan image
 /// wherever other weights do; of missing ones nothing.
@@ -572,6 +575,7 @@ impl Builder<'_> {
 
     fn io(&mut self, ids: &[TensorId], labels: &[String]) -> Result<Vec<Io>, PlanError> {
         let mut io = Vec::new();
+        let are_short = labels.iter().map(String::len).sum::<usize>() <= MOST_LABEL_BYTES;
         for id in ids {
             let mut view = self.view(*id)?;
             let tensor = self.planned(*id).unwrap_or(0);
@@ -587,7 +591,7 @@ impl Builder<'_> {
                 view: narrow(self.plan.views.len() - 1),
                 scale: quantisation.map_or(1.0, |q| q.scale(0)),
                 zero: zero(self.model, *id),
-                labels: if view.elements() == labels.len() as u64 {
+                labels: if are_short && view.elements() == labels.len() as u64 {
                     labels.to_vec()
                 } else {
                     Vec::new()

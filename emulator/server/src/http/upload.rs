@@ -80,6 +80,9 @@ pub struct UploadParts {
     /// `percentile=P`, or `mse`. For what is quantised here: not for a plan image, which holds its
     /// scales, nor for analytic scales, nor for an int8 model.
     calibration: Option<String>,
+    /// What the network takes for pixels of pictures and bytes: `0..1`, `-1..1`, `0..255`, `imagenet`, or MEAN/DEVIATION
+    /// of bytes; else what the file says, else `0..1`.
+    pixels: Option<String>,
     /// The int8 bytes of all inputs, one behind the other; or a PNG picture or .npy array of the
     /// input's shape. May be missing with `model`: then the first sample is the input.
     #[schema(value_type = Option<String>, format = Binary)]
@@ -284,6 +287,11 @@ async fn read_parts(
                 upload.calibration = Some(rule(text)?);
                 continue;
             }
+            "pixels" => {
+                let text = bytes(part, "pixels", 128, room).await?;
+                upload.pixels = Some(String::from_utf8_lossy(&text).into_owned());
+                continue;
+            }
             "dim" => {
                 let text = bytes(part, "dim", 256, room).await?;
                 upload.dims.push(dimension(&text)?);
@@ -315,7 +323,7 @@ async fn read_parts(
             other => {
                 return Err(malformed(&format!(
                     "There is a part '{other}'; known are image, external_flash, card, \
-                     model, data, zoo, samples, calibration, input, dim, watch, mode, \
+                     model, data, zoo, samples, calibration, pixels, input, dim, watch, mode, \
                      limit_us."
                 )));
             }

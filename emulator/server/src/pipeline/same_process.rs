@@ -124,7 +124,7 @@ impl Stages<'_> {
         }
         let given = upload.samples.as_deref();
         let given = given.map(|bytes| Samples::Files(vec![SampleFile { name: "samples", bytes }]));
-        let (model, given) =
+        let (mut model, given) =
             match upload.zoo.as_deref().map(tilewright_app::zoo::network).transpose()? {
                 Some(network) => match given {
                     None => return tilewright_app::zoo::analytic(&network, bounds, host),
@@ -143,6 +143,9 @@ impl Stages<'_> {
                     (model, given.ok_or_else(no_samples)?)
                 }
             };
+        if let Some(range) = &upload.pixels {
+            tilewright_app::take_pixels(&mut model, range)?;
+        }
         tilewright_app::prepare(model, given, &options, bounds, host)
     }
 

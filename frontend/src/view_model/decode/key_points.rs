@@ -45,7 +45,9 @@ pub fn are_heat_maps(outputs: &[OutputFacts]) -> bool {
         let is_named = ["heat", "keypoint", "pose"]
             .iter()
             .any(|word| output.name.to_lowercase().contains(word));
-        let is_usual = !output.is_scores && USUAL.contains(&(output.shape[2] as usize));
+        let is_usual = !output.is_scores
+            && !output.is_segmentation()
+            && USUAL.contains(&(output.shape[2] as usize));
         is_named || found.offsets.is_some() || is_usual
     })
 }
@@ -107,7 +109,12 @@ pub fn of_heat_maps(outputs: &[Output<'_>], picture: Picture, threshold: f32) ->
         };
         Some(Point { x, y, score: Some(score) })
     };
-    one_finding((0..channels).filter_map(point).collect(), threshold)
+    let found = one_finding((0..channels).filter_map(point).collect(), threshold)?;
+    let of_one = (channels == BODY)
+        .then(|| "Only the strongest of each point is shown: several people mix.".to_owned());
+    let notes: Vec<String> = found.note.into_iter().chain(of_one).collect();
+    let note = (!notes.is_empty()).then(|| notes.join(" "));
+    Some(Found { note, ..found })
 }
 
 /// Numbers of a point in a list, and how many points there are.

@@ -175,7 +175,7 @@ fn guess(outputs: &[OutputFacts], picture: Option<Picture>, kinds: &[Kind]) -> K
         (Kind::HeatMapPoints, !is_softmax && key_points::are_heat_maps(outputs)),
         (Kind::Points, key_points::is_list(outputs)),
         (Kind::Fomo, is_softmax && !is_fine),
-        (Kind::Segmentation, is_fine),
+        (Kind::Segmentation, is_fine || outputs.iter().any(OutputFacts::is_segmentation)),
         (Kind::Maps, true),
     ]
     .into_iter()

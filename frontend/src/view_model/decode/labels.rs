@@ -30,6 +30,8 @@ const COCO: &str = "person,bicycle,car,motorcycle,airplane,bus,train,truck,boat,
     wine glass,cup,fork,knife,spoon,bowl,banana,apple,sandwich,orange,broccoli,carrot,hot dog,pizza,donut,cake,chair,\
     couch,potted plant,bed,dining table,toilet,TV,laptop,mouse,remote,keyboard,cell phone,microwave,oven,toaster,sink,\
     refrigerator,book,clock,vase,scissors,teddy bear,hair drier,toothbrush";
+const CITYSCAPES: &str = "road,sidewalk,building,wall,fence,pole,traffic light,traffic sign,vegetation,terrain,sky,\
+    person,rider,car,truck,bus,train,motorcycle,bicycle";
 /// Numbers of COCO's 90 that have no class.
 const GAPS: [usize; 10] = [12, 26, 29, 30, 45, 66, 68, 69, 71, 83];
 
@@ -46,6 +48,16 @@ pub fn usual(classes: usize, class: usize) -> Option<&'static str> {
             let before = GAPS.iter().filter(|gap| **gap < number).count();
             COCO.split(',').nth(number.checked_sub(before + 1)?)
         }
+        _ => None,
+    }
+}
+
+/// The usual name of a class of places, by the number of classes: VOC's with the background, or Cityscapes'.
+pub fn of_places(classes: usize, class: usize) -> Option<&'static str> {
+    match (classes, class.checked_sub(1)) {
+        (21, None) => Some("background"),
+        (21, Some(class)) => VOC.split(',').nth(class),
+        (19, _) => CITYSCAPES.split(',').nth(class),
         _ => None,
     }
 }

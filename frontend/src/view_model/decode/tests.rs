@@ -304,3 +304,19 @@ fn broken_values_give_nothing_and_no_panic() {
         }
     }
 }
+
+#[test]
+fn classes_of_places_are_told_from_key_points_by_their_name() {
+    let picture = Some(Picture { height: 513, width: 513 });
+    let named = |name: &str| OutputFacts { name: name.to_owned(), ..facts([33, 33, 21], 0.5, 0) };
+    assert_eq!(kinds(&[named("ResizeBilinear_1")], picture)[0], Kind::Segmentation);
+    assert_eq!(kinds(&[named("hand")], picture)[0], Kind::HeatMapPoints);
+    let voc = named("logits/semantic/BiasAdd");
+    assert_eq!(
+        [0, 3, 15].map(|at| voc.channel_name(at).unwrap()),
+        ["background", "bird", "person"]
+    );
+    assert_eq!(named("hand").channel_name(3), None);
+    let labelled = OutputFacts { labels: vec!["a".to_owned(); 20], ..voc };
+    assert_eq!((labelled.channel_name(0), labelled.channel_name(1)), (None, Some("a")));
+}

@@ -90,7 +90,7 @@ fn bundled(name: &str) -> (Model, Vec<Vec<Data>>) {
     let bytes = std::fs::read(path.with_extension("onnx")).unwrap();
     let model = open(name, &bytes, &Limits::default(), &[]).unwrap();
     let samples = std::fs::read(path.with_extension("calibration.npy")).unwrap();
-    let samples = input::samples(model.tensor(model.inputs[0]), &samples).unwrap();
+    let samples = input::samples(model.tensor(model.inputs[0]), None, &samples).unwrap();
     (model, samples.into_iter().map(|sample| vec![sample]).collect())
 }
 
@@ -123,7 +123,7 @@ fn bundled_pictures_are_recognised_by_the_int8_models() {
             if !file.starts_with(prefix) {
                 continue;
             }
-            let input = input::read(image, &std::fs::read(&path).unwrap()).unwrap();
+            let input = input::read(image, None, &std::fs::read(&path).unwrap()).unwrap();
             let result = interpreter.run(&[input], &mut |_, _| {}).unwrap();
             let class = &labels[top(result[0].as_i8().unwrap())];
             let named = file.ends_with(&format!("-{}", slug(class)))

@@ -3,6 +3,7 @@
 use super::build::Attribute::{Float, Int, Ints, Text};
 use super::build::{Attribute, File};
 use super::{against_tract, names};
+use crate::input::Pixels;
 use crate::{FormatError, Limits, open};
 use tilewright_model::{Data, float};
 
@@ -379,6 +380,19 @@ fn several_outputs_keep_their_names_and_order() {
     assert_eq!(outputs, ["r", "c"]);
     assert_eq!(model.labels(), ["cat", "dog"]);
     assert_eq!(model.name, "test");
+}
+
+#[test]
+fn exporters_have_words_of_their_own_for_classes_and_pixels() {
+    let file = File::new()
+        .metadata("names", "{0: 'cat', 1: \"cow's\"}")
+        .metadata("Image.NominalPixelRange", "Normalized_1_1")
+        .input("x", &["1", "2"])
+        .node("Relu", &["x"], "y", &[])
+        .output("y");
+    let model = against_tract(&file.bytes(), &[&[1, 2]]);
+    assert_eq!(model.labels(), ["cat", "cow's"]);
+    assert_eq!(Pixels::of(&model), "-1..1".parse().ok());
 }
 
 #[test]

@@ -128,15 +128,17 @@ impl Tensor {
 pub(super) type Options = for<'b> fn(&mut FlatBufferBuilder<'b>) -> WIPOffset<UnionWIPOffset>;
 
 /// A file under construction.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct File {
     pub(super) tensors: Vec<Tensor>,
     pub(super) operators: Vec<(fb::BuiltinOperator, Vec<i32>, Vec<i32>)>,
-    options: Vec<Option<(fb::BuiltinOptions, Options)>>,
+    pub(super) options: Vec<Option<(fb::BuiltinOptions, Options)>>,
     /// Name of the custom operators.
     pub(super) custom: &'static str,
     /// A second graph, which the first one may call.
     pub(super) second: Option<Box<File>>,
+    /// What it says of its use; empty for nothing.
+    pub(super) metadata: Vec<u8>,
     pub(super) inputs: Vec<i32>,
     pub(super) outputs: Vec<i32>,
 }
@@ -175,9 +177,24 @@ impl File {
         }
         let subgraphs = Some(b.create_vector(&graphs));
         let operator_codes = Some(b.create_vector(&codes));
+        let metadata = (!self.metadata.is_empty()).then(|| {
+            let data = Some(b.create_vector(&self.metadata));
+            let args = fb::BufferArgs { data, ..Default::default() };
+            buffers.push(fb::Buffer::create(&mut b, &args));
+            let name = Some(b.create_string("TFLITE_METADATA"));
+            let args = fb::MetadataArgs { name, buffer: buffers.len() as u32 - 1 };
+            let entry = fb::Metadata::create(&mut b, &args);
+            b.create_vector(&[entry])
+        });
         let buffers = Some(b.create_vector(&buffers));
-        let args =
-            fb::ModelArgs { version: 3, operator_codes, subgraphs, buffers, ..Default::default() };
+        let args = fb::ModelArgs {
+            version: 3,
+            operator_codes,
+            subgraphs,
+            buffers,
+            metadata,
+            ..Default::default()
+        };
         let model = fb::Model::create(&mut b, &args);
         fb::finish_model_buffer(&mut b, model);
         b.finished_data().to_vec()

@@ -1,6 +1,6 @@
 //! Outputs that are constant.
 
-use tilewright_model::{Data, FileType, Model, int8};
+use tilewright_model::{Data, FileType, int8};
 use tilewright_tflite_schema as fb;
 
 use super::build::{File, Tensor};
@@ -42,40 +42,6 @@ fn constant_outputs_are_left_out_and_noted() {
     let result = int8::run(&model, &[Data::I8(vec![-3, 0, 5, 20])], &mut |_, _| {}).unwrap();
     assert_eq!(result[0].as_i8().unwrap(), [0, 0, 5, 20]);
     assert_eq!(result[1].as_i8().unwrap(), [0, 0, 5, 12]);
-}
-
-#[test]
-fn a_detector_ends_before_what_chooses_boxes() {
-    let floats = |name, dims: &[i32]| Tensor::new(name, dims, fb::TensorType::FLOAT32);
-    let mut file = File::default()
-        .tensor(Tensor::int8("x", &[1, 8], 0.5, 0))
-        .tensor(Tensor::int8("codes", &[1, 8], 0.5, 0))
-        .tensor(Tensor::int8("scores", &[1, 8], 0.5, 0))
-        .tensor(Tensor::int8("anchors", &[2, 4], 0.5, 0).data(vec![1; 8]))
-        .tensor(floats("boxes", &[1, 10, 4]))
-        .tensor(floats("classes", &[1, 10]))
-        .operator(Code::RELU, &[0], &[1], None)
-        .operator(Code::RELU6, &[0], &[2], None)
-        .operator(Code::CUSTOM, &[1, 2, 3], &[4, 5], None)
-        .interface(&[0], &[4, 5]);
-    file.custom = "TFLite_Detection_PostProcess";
-    let open = |file: &File| open("x.tflite", &file.bytes(), &Limits::default(), &[]).unwrap();
-    let names = |model: &Model| -> Vec<String> {
-        model.outputs.iter().map(|id| model.tensor(*id).name.clone()).collect()
-    };
-    let model = open(&file);
-    assert_eq!(names(&model), ["codes", "scores"]);
-    assert!(model.opaque_operators().is_empty());
-    let [note] = &model.notes[..] else { panic!("{:?}", model.notes) };
-    assert!(note.contains("'codes'") && note.contains("'scores'"), "{note}");
-    let result = int8::run(&model, &[Data::I8(vec![-1, 0, 1, 2, 3, 4, 5, 20])], &mut |_, _| {});
-    assert_eq!(result.unwrap()[1].as_i8().unwrap(), [0, 0, 1, 2, 3, 4, 5, 12]);
-    // Another output is read beside the boxes, or another operator makes them.
-    file.outputs = vec![4, 1];
-    assert_eq!(names(&open(&file)), ["boxes", "codes"]);
-    file.outputs = vec![4, 5];
-    file.custom = "Other";
-    assert_eq!(names(&open(&file)), ["boxes", "classes"]);
 }
 
 #[test]
