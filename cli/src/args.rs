@@ -5,6 +5,7 @@ mod check;
 pub mod explore;
 mod image;
 mod papers;
+mod quantised;
 mod train;
 mod values;
 
@@ -14,8 +15,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use tilewright_app::{CardWish, Engine, Mode};
-use tilewright_formats::input::Pixels;
-use tilewright_model::quantise::RangeRule;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
 use tilewright_report::{Integrity, Kernels, Objective, Outputs, Packing, PlanSettings, choice};
@@ -23,9 +22,10 @@ use tilewright_report::{Integrity, Kernels, Objective, Outputs, Packing, PlanSet
 pub use check::Check;
 pub use image::Image;
 pub use papers::Papers;
+pub use quantised::{ModelFile, Quantised};
 pub use train::Train;
 pub use values::Limits;
-use values::{board, bytes, dimension, frames, limits, part, period};
+use values::{board, bytes, frames, limits, part, period};
 
 /// Plans, shows and runs neural networks that are bigger than a microcontroller's memory.
 ///
@@ -109,37 +109,6 @@ pub struct Out {
     /// Draw the figures as SVG
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct ModelFile {
-    /// An .onnx or .tflite file, or a network of the zoo: zoo:NAME
-    pub model: PathBuf,
-    /// Value of a dimension that the file leaves open; may be repeated
-    #[arg(long = "dim", value_name = "NAME=VALUE", value_parser = dimension)]
-    pub dims: Vec<(String, usize)>,
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct Quantised {
-    #[command(flatten)]
-    pub file: ModelFile,
-    /// Samples to quantise on: a .npy file whose first dimension is the samples, or `random`
-    /// (seeded, uniform in 0..1: for shapes and costs, not for accuracy); else the file
-    /// <model>.calibration.npy beside the model, or for the zoo analytic scales
-    #[arg(long, value_name = "FILE.npy|random")]
-    pub samples: Option<PathBuf>,
-    /// How ranges follow from the samples: `minmax`, `percentile` (99.99), `percentile=99.9`, or
-    /// `mse`, the least expected squared error; else minmax
-    #[arg(long, value_name = "RULE")]
-    pub calibration: Option<RangeRule>,
-    /// What the network takes for pixels of pictures and bytes: 0..1, -1..1, 0..255, `imagenet` (its mean and
-    /// deviation), or MEAN/DEVIATION of bytes such as 127.5/127.5; else what the file says, else 0..1
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
-    pub pixels: Option<Pixels>,
-    /// Class names, a name a line, for a model whose file has none
-    #[arg(long, value_name = "FILE.txt")]
-    pub labels: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -203,3 +203,36 @@ async fn a_link_to_an_address_opens_what_lies_there_once_the_person_agrees() {
     }
     browser.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn class_names_and_the_range_of_pixels_are_what_the_person_says() {
+    let browser = on_the_page().await;
+    let names: Vec<String> = (0..10).map(|class| format!("{class} thing{class}")).collect();
+    let names = written("labels.txt", names.join("\n").as_bytes());
+    browser.give_files("model-file", &[&names, &own_model()]).await;
+    browser.find("verdict").await;
+    browser.click("view-run").await;
+    let picture = project().join("models/samples/fashion-2-trouser.png");
+    browser.give_file("input-file", &picture).await;
+    let results = browser.text_when("results", |text| text.contains("thing")).await;
+    assert!(!results.contains("Trouser"), "{results}");
+
+    browser.click("view-quantisation").await;
+    browser.find("pick-pixels").await;
+    let choose = "const choice = document.querySelector('[data-testid=pick-pixels]');
+        choice.value = '-1..1';
+        choice.dispatchEvent(new Event('change', { bubbles: true }));";
+    browser.script(choose, Vec::new()).await;
+    browser.until("return location.hash.includes('pixels=-1..1')").await;
+    browser
+        .until("return document.querySelector('[data-testid=quantise]').dataset.busy === 'false'")
+        .await;
+    let pixels = "return document.querySelector('[data-testid=pick-pixels]').value";
+    assert_eq!(browser.script(pixels, Vec::new()).await, json!("-1..1"));
+    // The names are still there with the model that was quantised anew.
+    browser.click("view-run").await;
+    browser.give_file("input-file", &picture).await;
+    browser.text_when("results", |text| text.contains("thing")).await;
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}

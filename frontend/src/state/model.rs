@@ -33,6 +33,12 @@ impl Origin {
         }
     }
 
+    /// Whether a link cannot bring it: the person gave the file.
+    #[must_use]
+    pub fn is_of_the_person(&self) -> bool {
+        matches!(self, Self::File(file) if file.address.is_none())
+    }
+
     /// Whether its weights come from a seed, and so its scales from their statistics: a network of
     /// the zoo, or a text of cells.
     #[must_use]

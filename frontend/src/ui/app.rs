@@ -19,6 +19,7 @@ use super::lesson::LessonPanel;
 use super::panels::Rest;
 use super::parts::trouble_box;
 use super::status::{StatusLine, now_ms};
+use super::tabs::Tabs;
 use crate::message::CellFacts;
 use crate::session::{Fetched, Message, Session, read_fragment, read_keeping, read_theme};
 use crate::state::{Effect, Event, Job, Kept, OpenModel, Place, State, View};
@@ -66,6 +67,8 @@ pub struct App {
     is_dragging: bool,
     /// Set while drawing is held back.
     held: Option<Timeout>,
+    /// What was shown when the page was drawn last.
+    shown: Shown,
     pub(super) on: Callback<Event>,
     on_files: Callback<FileList>,
     pub(super) on_input: Callback<FileList>,
@@ -99,6 +102,7 @@ impl Component for App {
             rest: Rest::Awaited,
             is_dragging: false,
             held: None,
+            shown: Shown::default(),
             _listeners: listeners(ctx, &on, &on_files),
             on,
             on_files,
@@ -112,6 +116,14 @@ impl Component for App {
     fn rendered(&mut self, ctx: &Context<Self>, is_first: bool) {
         if is_first {
             ctx.link().send_message(Msg::FetchPanels);
+        }
+        let shown = Shown {
+            view: self.state.view,
+            has_model: self.state.model.is_some(),
+            has_lesson: self.state.lesson.is_some(),
+        };
+        if std::mem::replace(&mut self.shown, shown) != shown && !is_first {
+            begin_at_top();
         }
     }
 
@@ -194,9 +206,10 @@ impl Component for App {
                         obstacles={Rc::clone(&state.obstacles)}
                         settings={state.settings.now().clone()} {has_exits} can_undo={state.settings.can_undo()}
                         can_redo={state.settings.can_redo()}
-                        origin={model.as_ref().map(|model| model.origin.clone())} {view}
+                        origin={model.as_ref().map(|model| model.origin.clone())}
                         theme={state.theme} on={self.on.clone()} on_files={self.on_files.clone()}
                         on_share={ctx.link().callback(|()| Msg::Share)} />
+                    if model.is_some() { <Tabs {view} on={self.on.clone()} /> }
                 }
                 <div class={classes!("work", state.lesson.is_some().then_some("with-lesson"))}>
                 if let Some(place) = state.lesson {
@@ -291,16 +304,36 @@ impl App {
         let Ok(address) = window.location().href() else { return };
         let promise = window.navigator().clipboard().write_text(&address);
         let on = ctx.link().callback(|event| Msg::Happened(Message { event, buffers: Vec::new() }));
-        let is_of_view = self.state.view != View::All;
+        let is_own = self.state.model.as_ref().is_some_and(|model| model.origin.is_of_the_person());
         spawn_local(async move {
             let said = match JsFuture::from(promise).await {
-                Ok(_) if is_of_view => "Link copied. In an iframe, write embed= for view=",
+                Ok(_) if is_own => {
+                    "Link copied. It holds no model: who opens it is asked for the file"
+                }
                 Ok(_) => "Link copied",
                 Err(_) => "The browser did not allow copying: copy the address of this page",
             };
             on.emit(Event::Say(said.to_owned()));
         });
     }
+}
+
+/// What fills the page: with another, reading begins anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Shown {
+    view: View,
+    has_model: bool,
+    has_lesson: bool,
+}
+
+/// The page's beginning comes into sight. Where the control that had the focus is gone, the panels have it.
+fn begin_at_top() {
+    let Some(window) = web_sys::window() else { return };
+    let active = window.document().and_then(|document| document.active_element());
+    if active.is_none_or(|active| active.tag_name() == "BODY") {
+        focus_main();
+    }
+    window.scroll_to_with_x_and_y(0.0, 0.0);
 }
 
 fn focus_main() {

@@ -11,9 +11,8 @@ use yew::prelude::*;
 use super::choice::Choice;
 use super::icon::{Glyph, icon};
 use super::run::file_event;
-use super::tabs::Tabs;
 use crate::message::PlanSettings;
-use crate::state::{Event, Origin, Theme, View, ZOO};
+use crate::state::{Event, Origin, Theme, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
 use crate::view_model::fragment::{BY_LATENCY, STREAMED, exits_word, set_exits};
@@ -49,7 +48,6 @@ pub struct Props {
     pub can_undo: bool,
     pub can_redo: bool,
     pub origin: Option<Origin>,
-    pub view: View,
     pub theme: Theme,
     pub on: Callback<Event>,
     pub on_share: Callback<()>,
@@ -110,12 +108,11 @@ pub fn Header(props: &Props) -> Html {
                     props.on.reform(|_| Event::Undo)) }
                 { action(Glyph::Redo, "Redo", !props.can_redo, "redo",
                     props.on.reform(|_| Event::Redo)) }
-                { action(Glyph::Share, "Copy a link to this view", false, "share",
+                { action(Glyph::Share, "Copy a link to this view; for an iframe write embed= in it for view=", false, "share",
                     Callback::from(move |_| on_share.emit(()))) }
                 { action(Glyph::Theme, theme, false, "theme",
                     props.on.reform(|_| Event::ToggleTheme)) }
             </div>
-            if props.origin.is_some() { <Tabs view={props.view} on={props.on.clone()} /> }
         </header>
     }
 }
@@ -178,7 +175,11 @@ fn board_picker(props: &Props) -> Html {
             _ => Event::Settings(settings.on_board(&board), false),
         });
     });
-    let option = |board: &Board| (board.id.clone().into(), board.name.clone().into());
+    let option = |board: &Board| {
+        let name = &board.name;
+        let text = if board.runs() { name.clone() } else { format!("{name} (planned only)") };
+        (board.id.clone().into(), text.into())
+    };
     // Reference profiles stand in the list of all boards.
     let own = props.boards.iter().filter(|board| {
         let is_listed = board.support != Support::Virtual || board.id == props.settings.board;

@@ -36,6 +36,8 @@ pub enum Glyph {
     Smaller,
     /// Four corners: all of it.
     Fit,
+    /// A cross.
+    Close,
 }
 
 /// An icon; the control around it names it.
@@ -59,6 +61,7 @@ pub fn icon(glyph: Glyph) -> Html {
         Glyph::Larger => "M8 3v10M3 8h10",
         Glyph::Smaller => "M3 8h10",
         Glyph::Fit => "M2.5 6v-3.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
+        Glyph::Close => "M3.5 3.5l9 9M12.5 3.5l-9 9",
         Glyph::Save => "M8 2.5V10M5 7.5l3 3 3-3M3 10v3h10v-3",
     };
     let class = match glyph {

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{DomParser, Element, HtmlInputElement, SupportedType};
+use web_sys::{DomParser, Element, FocusOptions, HtmlElement, HtmlInputElement, SupportedType};
 use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
@@ -51,6 +51,7 @@ pub fn LessonPanel(props: &Props) -> Html {
         use_effect_with((place, count), move |(place, count)| {
             let Some(node) = node.cast::<Element>().filter(|_| *count > 0) else { return };
             let link = show(&node, place.step);
+            focus_heading(&node);
             // Whoever follows a link sees what it names first.
             let is_overruled = is_fresh.replace(false) && has_model;
             if let Some(link) = link.filter(|_| !is_overruled) {
@@ -104,7 +105,7 @@ pub fn LessonPanel(props: &Props) -> Html {
                 <a class="quiet button" href="lessons/glossary.html" target="_blank">{ "Glossary" }</a>
                 <button type="button" class="quiet icon-button" title="Close the lesson" aria-label="Close the lesson"
                     data-testid="lesson-close" onclick={props.on.reform(|_| Event::Lesson(None))}>
-                    { icon(Glyph::Restore) }
+                    { icon(Glyph::Close) }
                 </button>
             </header>
             if let Err(trouble) = &*steps { <p class="note" role="alert">{ trouble }</p> }
@@ -156,6 +157,23 @@ fn show(node: &Element, step: usize) -> Option<String> {
     }
     node.set_scroll_top(0);
     link
+}
+
+/// Where nothing outside has the focus, the shown step's heading has it: reading goes on there.
+fn focus_heading(node: &Element) {
+    let active = node.owner_document().and_then(|document| document.active_element());
+    let is_free = active.is_none_or(|active| {
+        ["BODY", "MAIN"].contains(&active.tag_name().as_str())
+            || active.closest(".lesson").is_ok_and(|lesson| lesson.is_some())
+    });
+    let heading = node.query_selector("section:not([hidden]) > h2").ok().flatten();
+    let heading = heading.and_then(|heading| heading.dyn_into::<HtmlElement>().ok());
+    if let Some(heading) = heading.filter(|_| is_free) {
+        let _ = heading.set_attribute("tabindex", "-1");
+        let options = FocusOptions::new();
+        options.set_prevent_scroll(true);
+        let _ = heading.focus_with_options(&options);
+    }
 }
 
 /// The student has chosen: says which answer is right, and why.

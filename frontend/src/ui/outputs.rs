@@ -97,41 +97,43 @@ fn score_table(
                 { format!("The file names no classes: these are those of {}.", output.labels_of) }
             </p>
         }
-        <table class="scores" data-testid="results">
-            <caption class="visually-hidden">{ "Class scores, best first" }</caption>
-            <thead><tr>
-                <th scope="col">{ "Class" }</th>
-                <th scope="col" class="score-bar-head" colspan="2">{ "Score" }</th>
-                <th scope="col" class="number">{ "Reference, int8" }</th>
-                <th scope="col" class="number">{ "Board, int8" }</th>
-            </tr></thead>
-            <tbody>
-                { for scores.iter().map(|score| {
-                    let class = match score.board {
-                        Some(board) if board == score.reference => "number equal",
-                        Some(_) => "number differs",
-                        None => "number muted",
-                    };
-                    let width = format!("{}%", figures::fixed(score.fill * 100.0, 2));
-                    html! {
-                        <tr key={score.class}>
-                            <th scope="row">{ &score.label }</th>
-                            <td>
-                                <svg width="100%" height="8" aria-hidden="true">
-                                    <rect width="100%" height="8" rx="2" class="track" />
-                                    <rect {width} height="8" rx="2" class="fill" />
-                                </svg>
-                            </td>
-                            <td class="number">{ figures::fixed(f64::from(score.real), 3) }</td>
-                            <td class="number muted">{ score.reference }</td>
-                            <td {class}>
-                                { score.board.map_or_else(|| "–".to_owned(), |v| v.to_string()) }
-                            </td>
-                        </tr>
-                    }
-                }) }
-            </tbody>
-        </table>
+        <div class="table-scroll" tabindex="0" role="group" aria-label="Scores of classes">
+            <table class="scores" data-testid="results">
+                <caption class="visually-hidden">{ "Class scores, best first" }</caption>
+                <thead><tr>
+                    <th scope="col">{ "Class" }</th>
+                    <th scope="col" class="score-bar-head" colspan="2">{ "Score" }</th>
+                    <th scope="col" class="number">{ "Reference, int8" }</th>
+                    <th scope="col" class="number">{ "Board, int8" }</th>
+                </tr></thead>
+                <tbody>
+                    { for scores.iter().map(|score| {
+                        let class = match score.board {
+                            Some(board) if board == score.reference => "number equal",
+                            Some(_) => "number differs",
+                            None => "number muted",
+                        };
+                        let width = format!("{}%", figures::fixed(score.fill * 100.0, 2));
+                        html! {
+                            <tr key={score.class}>
+                                <th scope="row">{ &score.label }</th>
+                                <td>
+                                    <svg width="100%" height="8" aria-hidden="true">
+                                        <rect width="100%" height="8" rx="2" class="track" />
+                                        <rect {width} height="8" rx="2" class="fill" />
+                                    </svg>
+                                </td>
+                                <td class="number">{ figures::fixed(f64::from(score.real), 3) }</td>
+                                <td class="number muted">{ score.reference }</td>
+                                <td {class}>
+                                    { score.board.map_or_else(|| "–".to_owned(), |v| v.to_string()) }
+                                </td>
+                            </tr>
+                        }
+                    }) }
+                </tbody>
+            </table>
+        </div>
         </>
     }
 }

@@ -586,16 +586,13 @@ impl Builder<'_> {
             }
             self.plan.views.push(view);
             let quantisation = self.model.tensor(*id).quantisation.as_ref();
+            let has_names = are_short && view.elements() == labels.len() as u64;
             io.push(Io {
                 tensor,
                 view: narrow(self.plan.views.len() - 1),
                 scale: quantisation.map_or(1.0, |q| q.scale(0)),
                 zero: zero(self.model, *id),
-                labels: if are_short && view.elements() == labels.len() as u64 {
-                    labels.to_vec()
-                } else {
-                    Vec::new()
-                },
+                labels: if has_names { labels.to_vec() } else { Vec::new() },
             });
         }
         Ok(io)
