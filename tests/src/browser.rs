@@ -217,7 +217,9 @@ impl Browser {
     /// # Panics
     /// If the element takes none.
     pub async fn give_files(&self, id: &str, paths: &[&std::path::Path]) {
-        let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        let path =
+            |path: &&std::path::Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let paths: Vec<String> = paths.iter().map(|p| path(p).display().to_string()).collect();
         let sent = self.find(id).await.send_keys(&paths.join("\n")).await;
         sent.unwrap_or_else(|e| panic!("'{id}' takes no files: {e}"));
     }

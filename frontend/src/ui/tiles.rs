@@ -190,11 +190,18 @@ impl MapView<'_> {
                             let spot = Spot { map: index, tile };
                             let [top, bottom] = cell.rows.map(|at| at * pixel);
                             let [left, right] = cell.columns.map(|at| at * pixel);
+                            let point = point.clone();
+                            // A map that is scrolled below a resting pointer is not pointed at.
+                            let onmouseenter = Callback::from(move |event: MouseEvent| {
+                                if (event.movement_x(), event.movement_y()) != (0, 0) {
+                                    point.emit(Some(spot));
+                                }
+                            });
                             html! {
                                 <rect key={tile} class="tile-cell" x={px(left)} y={px(top)}
                                     width={px(right - left)} height={px(bottom - top)}
                                     data-testid={format!("tile-{index}-{tile}")}
-                                    onmouseenter={point.reform(move |_| Some(spot))}
+                                    {onmouseenter}
                                     onclick={choose.reform(move |_| spot)} />
                             }
                         }) }

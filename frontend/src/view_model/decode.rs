@@ -8,6 +8,7 @@ mod fomo;
 mod key_points;
 mod kind;
 mod labels;
+mod persons;
 mod ssd;
 mod suppress;
 #[cfg(test)]
@@ -191,6 +192,7 @@ pub fn class_name(kind: Kind, outputs: &[OutputFacts], class: usize) -> String {
     match kind {
         Kind::BlazeFace => return blaze_face::subject(outputs).to_owned(),
         Kind::YoloPose => return "person".to_owned(),
+        Kind::HeatMapPoints if key_points::are_of_people(outputs) => return "person".to_owned(),
         Kind::HeatMapPoints | Kind::Points => return "points".to_owned(),
         _ => {}
     }

@@ -1,5 +1,6 @@
 //! Key points: at the largest value of each heat map, or as a list of coordinates.
 
+use super::persons::{Bones, Maps};
 use super::{Finding, Found, Output, Picture, Point};
 use crate::message::OutputFacts;
 
@@ -33,6 +34,13 @@ fn heat_maps(outputs: &[OutputFacts]) -> Option<HeatMaps> {
     Some(HeatMaps { maps, offsets })
 }
 
+/// Whether outputs tell people apart.
+pub fn are_of_people(outputs: &[OutputFacts]) -> bool {
+    heat_maps(outputs).is_some_and(|found| {
+        found.offsets.is_some() && Bones::of(outputs, outputs[found.maps].shape).is_some()
+    })
+}
+
 /// Whether outputs may be heat maps of points.
 pub fn suits_heat_maps(outputs: &[OutputFacts]) -> bool {
     heat_maps(outputs).is_some()
@@ -57,6 +65,10 @@ pub fn are_heat_maps(outputs: &[OutputFacts]) -> bool {
 pub fn of_heat_maps(outputs: &[Output<'_>], picture: Picture, threshold: f32) -> Option<Found> {
     let facts: Vec<OutputFacts> = outputs.iter().map(|output| output.facts.clone()).collect();
     let found = heat_maps(&facts)?;
+    let bones = Bones::of(&facts, facts[found.maps].shape);
+    if let (Some(bones), Some(offsets)) = (bones, found.offsets) {
+        return Some(Maps { outputs, maps: found.maps, offsets, bones, picture }.people(threshold));
+    }
     let maps = &outputs[found.maps];
     let [height, width, channels] = maps.facts.shape.map(|size| size as usize);
     let offsets = found.offsets.map(|index| &outputs[index]);

@@ -320,3 +320,31 @@ fn classes_of_places_are_told_from_key_points_by_their_name() {
     let labelled = OutputFacts { labels: vec!["a".to_owned(); 20], ..voc };
     assert_eq!((labelled.channel_name(0), labelled.channel_name(1)), (None, Some("a")));
 }
+
+#[test]
+fn people_are_told_apart_by_how_far_their_bones_reach() {
+    let mut maps = Written::new([9, 9, 17], 0.1, 0, -10.0);
+    let offsets = Written::new([9, 9, 34], 1.0, 0, 0.0);
+    // Every bone reaches one cell down, and so back up; a cell is 32 pixels.
+    let mut bones = Written::new([9, 9, 64], 1.0, 0, 0.0);
+    for (place, bone) in (0..81).flat_map(|place| (0..16).map(move |bone| (place, bone))) {
+        bones.set(place * 64 + bone, 32.0);
+        bones.set(place * 64 + 32 + bone, -32.0);
+    }
+    let depth = [0, 1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3, 4, 4];
+    for (column, seen) in [(2, 5.0), (6, 3.0)] {
+        for (point, row) in depth.into_iter().enumerate() {
+            maps.set(((2 + row) * 9 + column) * 17 + point, seen);
+        }
+    }
+    for outputs in [vec![&maps, &offsets, &bones], vec![&offsets, &bones, &maps]] {
+        let found = read(Kind::HeatMapPoints, &outputs, 256, 0.5);
+        let [first, second] = &found.findings[..] else { panic!("{found:?}") };
+        near(first.area, [0.25, 0.25, 0.25, 0.75]);
+        near(second.area, [0.75, 0.25, 0.75, 0.75]);
+        assert!(first.score > second.score && second.points.len() == 17);
+    }
+    let facts = [maps.facts, offsets.facts, bones.facts];
+    assert_eq!(class_name(Kind::HeatMapPoints, &facts, 0), "person");
+    assert_eq!(class_name(Kind::HeatMapPoints, &facts[..2], 0), "points");
+}
