@@ -36,6 +36,8 @@ pub fn TilesPanel(props: &Props) -> Html {
     // What was chosen stays; what is pointed at goes before it.
     let chosen = use_state(|| None::<Spot>);
     let pointed = use_state(|| None::<Spot>);
+    // A map that is scrolled to where the pointer rests is not pointed at.
+    let rests_at = use_mut_ref(|| None);
     let Some(facts) = &props.plan.tiles else {
         return html! {
             <Panel view={View::Tiles} is_maximised={props.is_maximised} on={props.on.clone()}
@@ -81,6 +83,15 @@ pub fn TilesPanel(props: &Props) -> Html {
         }
     };
     let leave = point.reform(|_: MouseEvent| None);
+    let enter = {
+        let point = point.clone();
+        Callback::from(move |(spot, event): (Spot, MouseEvent)| {
+            let at = Some((event.client_x(), event.client_y()));
+            if rests_at.replace(at) != at {
+                point.emit(Some(spot));
+            }
+        })
+    };
     html! {
         <Panel view={View::Tiles} is_maximised={props.is_maximised} on={props.on.clone()}
             is_stale={props.is_stale} {actions}>
@@ -91,7 +102,7 @@ pub fn TilesPanel(props: &Props) -> Html {
             <div class="tile-maps" data-testid="tile-maps" onmouseleave={leave}>
                 { for facts.maps.iter().zip(scales(facts)).enumerate().map(|(index, (map, scale))| {
                     let view = MapView { facts, map, index, scale, spot, field: field(index) };
-                    view.draw(&props.plan, &point, &choose)
+                    view.draw(&props.plan, &point, &enter, &choose)
                 }) }
             </div>
             <details>
@@ -141,6 +152,7 @@ impl MapView<'_> {
         &self,
         plan: &Rc<PlanFacts>,
         point: &Callback<Option<Spot>>,
+        enter: &Callback<(Spot, MouseEvent)>,
         choose: &Callback<Spot>,
     ) -> Html {
         let Self { facts, map, index, scale, spot, field } = *self;
@@ -190,18 +202,11 @@ impl MapView<'_> {
                             let spot = Spot { map: index, tile };
                             let [top, bottom] = cell.rows.map(|at| at * pixel);
                             let [left, right] = cell.columns.map(|at| at * pixel);
-                            let point = point.clone();
-                            // A map that is scrolled below a resting pointer is not pointed at.
-                            let onmouseenter = Callback::from(move |event: MouseEvent| {
-                                if (event.movement_x(), event.movement_y()) != (0, 0) {
-                                    point.emit(Some(spot));
-                                }
-                            });
                             html! {
                                 <rect key={tile} class="tile-cell" x={px(left)} y={px(top)}
                                     width={px(right - left)} height={px(bottom - top)}
                                     data-testid={format!("tile-{index}-{tile}")}
-                                    {onmouseenter}
+                                    onmouseenter={enter.reform(move |event| (spot, event))}
                                     onclick={choose.reform(move |_| spot)} />
                             }
                         }) }
