@@ -216,6 +216,9 @@ impl Component for App {
                     <LessonPanel {place} has_model={model.is_some() || state.is_opening()} on={self.on.clone()} />
                 }
                 <main id="main" tabindex="-1" class={classes!("main", format!("view-{}", view.id()))}>
+                    if let Some(model) = &model {
+                        <h1 class="visually-hidden">{ format!("{} in Tilewright", model.facts.name) }</h1>
+                    }
                     { self.troubles(ctx) }
                     { match (&model, self.rest) {
                         (_, Rest::There(rest)) if view == View::Explore => (rest.explore)(self),
