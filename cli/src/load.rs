@@ -129,7 +129,9 @@ pub fn prepared(options: &Quantised, host: &dyn Host) -> Result<Prepared, Diagno
                 return Err(unused("A network of the zoo has analytic scales.", option));
             }
         }
-        return zoo::analytic(&network, &Bounds::default(), host);
+        let mut prepared = zoo::analytic(&network, &Bounds::default(), host)?;
+        name_classes(options, &mut prepared.model)?;
+        return Ok(prepared);
     }
     let model = described(options, host)?;
     if model.is_int8() && options.calibration.is_some() {
@@ -205,11 +207,19 @@ fn described(options: &Quantised, host: &dyn Host) -> Result<Model, Diagnostic> 
     if let Some(pixels) = &options.pixels {
         pixels.set(&mut model);
     }
-    if let Some(path) = &options.labels {
-        let names = files::read(path, "labels", LABELS_LIMIT)?;
-        tilewright_formats::take_class_file(&mut model, &name(path), &names);
-    }
+    name_classes(options, &mut model)?;
     Ok(model)
+}
+
+/// Gives a model the class names that were given.
+///
+/// # Errors
+/// If their file cannot be read.
+pub fn name_classes(options: &Quantised, model: &mut Model) -> Result<(), Diagnostic> {
+    let Some(path) = &options.labels else { return Ok(()) };
+    let names = files::read(path, "labels", LABELS_LIMIT)?;
+    tilewright_formats::take_class_file(model, &name(path), &names);
+    Ok(())
 }
 
 fn unused(why: &str, option: &str) -> Diagnostic {

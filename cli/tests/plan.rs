@@ -55,6 +55,25 @@ fn inspect_gives_the_operators_of_lenet() {
 }
 
 #[test]
+fn a_list_names_the_classes_of_files_and_of_the_zoo() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("labels.txt");
+    let given = |names: &[String]| std::fs::write(&path, names.join("\n")).unwrap();
+    let labels = path.to_str().unwrap();
+    let inspected =
+        |model: &str| json(&tilewright(&["inspect", model, "--labels", labels, "--json"]), 0);
+    let names: Vec<String> = (0..10).map(|class| format!("thing, {class}")).collect();
+    given(&names);
+    for model in [lenet().as_str(), "zoo:lenet5"] {
+        assert_eq!(inspected(model)["labels"], serde_json::json!(names), "{model}");
+    }
+    given(&names[..3]);
+    let shown = inspected(&lenet());
+    assert_ne!(shown["labels"], serde_json::json!(names[..3]));
+    assert!(shown["notes"].to_string().contains("labels.txt has 3 class names"), "{shown}");
+}
+
+#[test]
 fn inspect_shows_what_quantising_does() {
     let shown = |options: &[&str]| {
         let lenet = lenet();

@@ -20,15 +20,15 @@ pub fn inspect(options: &Inspect) -> Result<Said, Diagnostic> {
         (quantised.samples.is_some(), "--samples"),
         (quantised.calibration.is_some(), "--calibration"),
         (quantised.pixels.is_some(), "--pixels"),
-        (quantised.labels.is_some(), "--labels"),
     ];
     if let Some((_, option)) = unused.into_iter().find(|(given, _)| *given) {
         let error = format!("{option} says how to quantise, but nothing is quantised.");
         return Err(Diagnostic::new(Blame::BadInput, error, option, "Add --quantisation."));
     }
     let mut teller = crate::progress::Teller::new();
-    let model =
+    let mut model =
         load::model(&quantised.file, &Native::new(&mut |p| teller.tell(&p), &Cancel::default()))?;
+    load::name_classes(quantised, &mut model)?;
     drop(teller);
     let inspected = ModelView::of(&model);
     if options.intensity {

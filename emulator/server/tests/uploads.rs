@@ -42,6 +42,7 @@ async fn malformed_uploads_are_refused_with_the_reason_and_start_nothing() {
     let mse = ("calibration", &b"mse"[..]);
     bad(&server, &[("image", &image), ("input", &finish), mse], "nothing is quantised").await;
     bad(&server, &[("zoo", b"lenet5"), mse], "nothing is quantised").await;
+    bad(&server, &[("zoo", b"lenet5"), ("pixels", b"-1..1")], "nothing is quantised").await;
     bad(&server, &[("image", b""), ("input", &finish)], "cut short").await;
     bad(&server, &[("image", b"not a plan image at all"), ("input", &finish)], "TWPI").await;
     bad(&server, &[("image", &image[..image.len() - 1]), ("input", &finish)], "cut short").await;

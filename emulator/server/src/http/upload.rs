@@ -236,10 +236,14 @@ async fn read(
     }
     let scales_are_given =
         upload.image.is_some() || (upload.zoo.is_some() && upload.samples.is_none());
-    if upload.calibration.is_some() && scales_are_given {
-        return Err(malformed(
-            "`calibration` says how to use `samples`, but nothing is quantised.",
-        ));
+    for (part, is_there) in
+        [("calibration", upload.calibration.is_some()), ("pixels", upload.pixels.is_some())]
+    {
+        if is_there && scales_are_given {
+            return Err(malformed(&format!(
+                "`{part}` says how to use `samples`, but nothing is quantised."
+            )));
+        }
     }
     Ok(upload)
 }

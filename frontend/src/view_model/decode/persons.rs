@@ -76,6 +76,13 @@ pub struct Maps<'a> {
 /// A place in pixels: down, across.
 type Pixels = [f32; 2];
 
+/// A cell that may hold a point of somebody.
+struct Candidate {
+    place: usize,
+    point: usize,
+    score: f32,
+}
+
 /// A point of a person.
 #[derive(Clone, Copy)]
 struct Joint {
@@ -155,7 +162,7 @@ impl Maps<'_> {
     }
 
     /// Points that score at least `threshold` and more than all around them; the best first.
-    fn candidates(&self, threshold: f32) -> Vec<(usize, usize, f32)> {
+    fn candidates(&self, threshold: f32) -> Vec<Candidate> {
         let [height, width, _] = self.size();
         let mut all = Vec::new();
         for place in 0..height * width {
@@ -167,11 +174,11 @@ impl Maps<'_> {
                 let mut around =
                     rows.clone().flat_map(|r| columns.clone().map(move |c| r * width + c));
                 if score >= threshold && around.all(|other| self.score(other, point) <= score) {
-                    all.push((place, point, score));
+                    all.push(Candidate { place, point, score });
                 }
             }
         }
-        all.sort_by(|a, b| b.2.total_cmp(&a.2));
+        all.sort_by(|a: &Candidate, b| b.score.total_cmp(&a.score));
         all
     }
 
@@ -183,7 +190,7 @@ impl Maps<'_> {
             people.iter().any(|person| near(person[point].at))
         };
         let mut findings: Vec<Finding> = Vec::new();
-        for (place, point, score) in self.candidates(threshold) {
+        for Candidate { place, point, score } in self.candidates(threshold) {
             let at = self.point_of_cell(place, point);
             if people.len() >= MOST || is_taken(&people, point, at) {
                 continue;
